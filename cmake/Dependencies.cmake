@@ -1,0 +1,60 @@
+# Everything from outside, found once. scripts/setup.sh installs it; docs/design.md says what each is for.
+
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+# Debian's Python has h5py and numpy; one from elsewhere in PATH mostly does not.
+find_program(H5VEC_PYTHON NAMES python3 PATHS /usr/bin /usr/local/bin NO_DEFAULT_PATH)
+
+if(H5VEC_TESTS)
+  pkg_check_modules(CHECK REQUIRED IMPORTED_TARGET check)
+  find_program(GEOS_CONFIG geos-config)
+  find_library(H5VEC_GEOS_LIBRARY geos_c)
+  find_path(H5VEC_GEOS_INCLUDE geos_c.h)
+endif()
+
+# HDF5 >= 1.14, parallel: $HDF5_ROOT, or what pkg-config calls hdf5-mpich (Debian) or hdf5.
+set(HDF5_ROOT "$ENV{HDF5_ROOT}" CACHE PATH "Prefix of a parallel HDF5 >= 1.14")
+find_package(MPI COMPONENTS C)
+add_library(h5vec_hdf5 INTERFACE)
+set(H5VEC_HAVE_HDF5 OFF)
+if(HDF5_ROOT)
+  find_library(H5VEC_HDF5_LIBRARY hdf5 PATHS "${HDF5_ROOT}/lib" NO_DEFAULT_PATH REQUIRED)
+  find_path(H5VEC_HDF5_INCLUDE hdf5.h PATHS "${HDF5_ROOT}/include" NO_DEFAULT_PATH REQUIRED)
+  target_include_directories(h5vec_hdf5 SYSTEM INTERFACE "${H5VEC_HDF5_INCLUDE}")
+  target_link_libraries(h5vec_hdf5 INTERFACE "${H5VEC_HDF5_LIBRARY}")
+  set(H5VEC_HDF5_BIN "${HDF5_ROOT}/bin")
+  set(H5VEC_HAVE_HDF5 ON)
+else()
+  pkg_search_module(HDF5PC IMPORTED_TARGET hdf5-mpich>=1.14 hdf5-openmpi>=1.14 hdf5>=1.14)
+  if(HDF5PC_FOUND)
+    target_link_libraries(h5vec_hdf5 INTERFACE PkgConfig::HDF5PC)
+    set(H5VEC_HDF5_BIN "/usr/bin")
+    set(H5VEC_HAVE_HDF5 ON)
+  endif()
+endif()
+
+if(H5VEC_HAVE_HDF5)
+  if(NOT MPI_C_FOUND)
+    message(FATAL_ERROR "HDF5 is there but no MPI compiler: install libmpich-dev or set MPI_C_COMPILER")
+  endif()
+  # Parallel HDF5's headers include mpi.h; the libraries below h5vcat/ use the headers, not MPI (a test asks nm).
+  target_include_directories(h5vec_hdf5 SYSTEM INTERFACE ${MPI_C_INCLUDE_DIRS})
+  pkg_check_modules(DEFLATE REQUIRED IMPORTED_TARGET libdeflate)
+  pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
+  pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+  pkg_check_modules(PROJ REQUIRED IMPORTED_TARGET proj)
+  pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
+  include(CheckCSourceCompiles)
+  set(CMAKE_REQUIRED_LIBRARIES h5vec_hdf5 MPI::MPI_C)
+  check_c_source_compiles("#include <hdf5.h>
+    #if !defined(H5_HAVE_PARALLEL) || !H5_VERSION_GE(1,14,0)
+    #error no
+    #endif
+    int main(void) { return H5open() < 0; }" H5VEC_HDF5_IS_PARALLEL)
+  unset(CMAKE_REQUIRED_LIBRARIES)
+  if(NOT H5VEC_HDF5_IS_PARALLEL)
+    message(FATAL_ERROR "HDF5 must be parallel and 1.14 or later; scripts/setup.sh finds or builds one")
+  endif()
+else()
+  message(STATUS "No HDF5 >= 1.14 (HDF5_ROOT, pkg-config): only vector-codec and formats are built")
+endif()

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * formats: text with geometries in it becomes rows. Bytes come from the caller's function, rows leave in
+ * batches; neither MPI nor HDF5 is known here. Everything is local; a reader belongs to one thread at a time.
+ */
+#ifndef H5VEC_FORMAT_H
+#define H5VEC_FORMAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "vcodec.h"
+
+/* Where the bytes come from: read up to size bytes into buffer, *got = 0 only at the end of the input. */
+typedef enum h5vec_status (*h5vec_format_source)(void *context, void *buffer, size_t size, size_t *got,
+                                                 struct h5vec_error *err);
+
+struct h5vec_format_options {
+    size_t sizeof_options; /* sizeof(struct h5vec_format_options) */
+    size_t max_record;     /* bytes of the longest record accepted; 0: 256 MiB */
+};
+
+/* A text attribute column of a batch, row for row: value i is data[offsets[i] .. offsets[i+1]). */
+struct h5vec_format_column {
+    const char *data;
+    const int64_t *offsets; /* rows + 1, offsets[0] = 0 */
+    const uint8_t *valid;   /* rows, 1 = there, 0 = no value */
+};
+
+/* Rows, borrowed from the reader until its next call. Feature i is wkb[offsets[i] .. offsets[i+1]). */
+struct h5vec_format_batch {
+    size_t rows;
+    const uint8_t *wkb;      /* canonical ISO WKB, one after the other */
+    const int64_t *offsets;  /* rows + 1, offsets[0] = 0 */
+    const struct vcodec_box *box; /* rows; empty box where null or empty */
+    const uint8_t *valid;    /* rows, 1 = there, 0 = null (no bytes) */
+    const uint64_t *vertices; /* rows */
+    const struct h5vec_format_column *columns; /* h5vec_format_column_count() of them */
+    uint32_t geometry_types; /* of this batch's rows: bit type - 1 + 8 * dim (enum vcodec_type, vcodec_dim) */
+    uint64_t invalid;        /* rows that are structurally invalid, kept as they are */
+};
+
+struct h5vec_format_reader;
+
+/* Recognise the input by its content and start reading: WKT, one a line (blank lines skipped; tab-separated
+ * text around it becomes columns "column_1", ... numbered by their place), or CSV with a header and a WKT
+ * column (RFC 4180; the WKT column is the one called WKT, geometry, geom or the_geom in any case, else the
+ * first whose value in the first record is WKT). On success the caller frees *reader. An empty input is WKT with
+ * no rows. */
+enum h5vec_status h5vec_format_open(h5vec_format_source source, void *context,
+                                    const struct h5vec_format_options *options,
+                                    struct h5vec_format_reader **reader, struct h5vec_error *err);
+void h5vec_format_free(struct h5vec_format_reader *reader);
+
+/* "WKT" or "CSV", a constant string. */
+const char *h5vec_format_name(const struct h5vec_format_reader *reader);
+
+/* The attribute columns, in file order. Names are UTF-8 as in the file, made unique by a suffix; borrowed. */
+size_t h5vec_format_column_count(const struct h5vec_format_reader *reader);
+const char *h5vec_format_column_name(const struct h5vec_format_reader *reader, size_t column);
+
+/* SRID of the rows read so far: *srid = 0 if none had one. Rows whose SRIDs differ are an error of _next. */
+void h5vec_format_srid(const struct h5vec_format_reader *reader, int32_t *srid);
+
+/* The next batch: whole records, at least one, as many as fit in about max_bytes of text. batch->rows is 0 at the
+ * end. Errors name line and column ("line 7, column 12: ..."). */
+enum h5vec_status h5vec_format_next(struct h5vec_format_reader *reader, size_t max_bytes,
+                                    struct h5vec_format_batch *batch, struct h5vec_error *err);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The HDF5 file driver "h5vec": placement. One process writes a file's metadata with ordinary HDF5 calls, while
+ * the raw data is written by others, at addresses chosen beforehand. The file is plain HDF5: addresses are file
+ * offsets, and any driver opens it. docs/design.md section 1 has the idea and the rules.
+ *
+ * All functions are local and may be called only where HDF5 functions may.
+ */
+#ifndef H5FDH5VEC_H
+#define H5FDH5VEC_H
+
+#include "h5vec_hdf5.h"
+
+#define H5FD_H5VEC_NAME "h5vec"
+/* A number from HDF5's range for testing until one is registered; overridable when building. */
+#ifndef H5FD_H5VEC_VALUE
+#define H5FD_H5VEC_VALUE ((H5FD_class_value_t)444)
+#endif
+
+/* Settings of a file. Begins with its own size, so that it can grow. */
+struct H5FD_h5vec_config {
+    size_t sizeof_config; /* sizeof(struct H5FD_h5vec_config) */
+    hsize_t first_zone;   /* bytes of the metadata zone at the start of a new file; 0: 64 KiB */
+    hsize_t zone;         /* bytes of each further zone, taken when the last is full; 0: 64 KiB */
+    hsize_t alignment;    /* where zones and reservations start, a power of two; 0: 4 KiB */
+};
+
+/* Make fapl use the driver. config may be NULL for the defaults; it is copied. The driver is registered at
+ * the first call, and again after H5close. Returns a negative value on failure, with the reason on HDF5's
+ * error stack. */
+H5_DLL herr_t H5Pset_fapl_h5vec(hid_t fapl, const struct H5FD_h5vec_config *config);
+
+/* Take size bytes (0 is allowed) for raw data from the file's one cursor, starting at a multiple of the
+ * alignment; *addr is where. Every byte of the file is either in a metadata zone or in a reservation, and
+ * the two never overlap. file: a file identifier opened through this driver for writing. */
+H5_DLL herr_t H5FD_h5vec_reserve(hid_t file, hsize_t size, haddr_t *addr);
+
+/* The next raw allocation (H5Dwrite_chunk of a new chunk, or H5Dcreate of a contiguous dataset with early
+ * allocation) must be of size bytes and gets address addr; HDF5's writes into [addr, addr + size) are
+ * dropped from then on (somebody else writes those bytes). One-shot. An allocation of another size fails, and
+ * so does a second call before the first was used, or a range that overlaps a metadata zone. addr may lie
+ * outside any reservation (old chunks that stay where they are); the file then extends at least to its end. */
+H5_DLL herr_t H5FD_h5vec_place(hid_t file, haddr_t addr, hsize_t size);
+
+/* Bytes of the file's metadata zones, and how many of them are allocated. For reports. */
+H5_DLL herr_t H5FD_h5vec_usage(hid_t file, hsize_t *zones, hsize_t *used);
+
+#endif
