@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The HDF5 file driver "h5vec": placement. One process writes a file's metadata with ordinary HDF5 calls, while
- * the raw data is written by others, at addresses chosen beforehand. The file is plain HDF5: addresses are file
- * offsets, and any driver opens it. docs/design.md section 1 has the idea and the rules.
+ * The HDF5 file driver "h5vec": placement. One process writes a file's metadata with ordinary HDF5 calls,
+ * while the raw data is written by others, at addresses chosen beforehand. The file is plain HDF5: addresses
+ * are file offsets, and any driver opens it. docs/design.md section 1 has the idea and the rules.
+ *
+ * A new file gets its first bytes, and so its signature, in H5Fclose, when everything else is on disk: one
+ * that was never closed is no HDF5 file. H5Fclose fails, and leaves it so, if any write failed before.
  *
  * All functions are local and may be called only where HDF5 functions may.
  */
@@ -22,7 +25,7 @@ struct H5FD_h5vec_config {
     size_t sizeof_config; /* sizeof(struct H5FD_h5vec_config) */
     hsize_t first_zone;   /* bytes of the metadata zone at the start of a new file; 0: 64 KiB */
     hsize_t zone;         /* bytes of each further zone, taken when the last is full; 0: 64 KiB */
-    hsize_t alignment;    /* where zones and reservations start, a power of two; 0: 4 KiB */
+    hsize_t alignment;    /* where zones and reservations start, a power of two >= 512; 0: 4 KiB */
 };
 
 /* Make fapl use the driver. config may be NULL for the defaults; it is copied. The driver is registered at
@@ -32,14 +35,19 @@ H5_DLL herr_t H5Pset_fapl_h5vec(hid_t fapl, const struct H5FD_h5vec_config *conf
 
 /* Take size bytes (0 is allowed) for raw data from the file's one cursor, starting at a multiple of the
  * alignment; *addr is where. Every byte of the file is either in a metadata zone or in a reservation, and
- * the two never overlap. file: a file identifier opened through this driver for writing. */
+ * the two never overlap. file: a file identifier opened through this driver for writing, whose creation list
+ * says H5F_FSPACE_STRATEGY_NONE and whose access list leaves H5Pset_alignment at 1.
+ *
+ * Until the first call of this function or the next the file is like any other: no zones, allocations at its
+ * end, truncated to it. Call it before others write to the file. */
 H5_DLL herr_t H5FD_h5vec_reserve(hid_t file, hsize_t size, haddr_t *addr);
 
 /* The next raw allocation (H5Dwrite_chunk of a new chunk, or H5Dcreate of a contiguous dataset with early
  * allocation) must be of size bytes and gets address addr; HDF5's writes into [addr, addr + size) are
  * dropped from then on (somebody else writes those bytes). One-shot. An allocation of another size fails, and
  * so does a second call before the first was used, or a range that overlaps a metadata zone. addr may lie
- * outside any reservation (old chunks that stay where they are); the file then extends at least to its end. */
+ * outside any reservation (old chunks that stay where they are); the file then extends at least to its end.
+ */
 H5_DLL herr_t H5FD_h5vec_place(hid_t file, haddr_t addr, hsize_t size);
 
 /* Bytes of the file's metadata zones, and how many of them are allocated. For reports. */

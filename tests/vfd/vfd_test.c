@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "vfd_test.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+const char *scratch(const char *tag)
+{
+    static char path[512];
+    const char *dir = getenv("TMPDIR");
+    snprintf(path, sizeof path, "%s/h5vec-vfd-%ld-%s.h5", dir ? dir : "/tmp", (long)getpid(), tag);
+    unlink(path);
+    return path;
+}
+
+hid_t sec2_fapl(void)
+{
+    hid_t fapl = H5Pcreate(H5P_FILE_ACCESS);
+    ck_assert(H5Pset_libver_bounds(fapl, H5F_LIBVER_V110, H5F_LIBVER_V110) >= 0);
+    return fapl;
+}
+
+hid_t h5vec_fapl(hsize_t first_zone, hsize_t zone)
+{
+    struct H5FD_h5vec_config config = {sizeof config, first_zone, zone, 0};
+    hid_t fapl = sec2_fapl();
+    ck_assert(H5Pset_fapl_h5vec(fapl, &config) >= 0);
+    return fapl;
+}
+
+hid_t placement_fcpl(void)
+{
+    hid_t fcpl = H5Pcreate(H5P_FILE_CREATE);
+    ck_assert(H5Pset_file_space_strategy(fcpl, H5F_FSPACE_STRATEGY_NONE, 0, 1) >= 0);
+    return fcpl;
+}
+
+hid_t create_placed(const char *path, hsize_t first_zone, hsize_t zone)
+{
+    hid_t fapl = h5vec_fapl(first_zone, zone), fcpl = placement_fcpl();
+    hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, fcpl, fapl);
+    ck_assert(file >= 0);
+    H5Pclose(fapl);
+    H5Pclose(fcpl);
+    return file;
+}
+
+hid_t create_chunked(hid_t file, const char *name, hsize_t n, hsize_t max, hsize_t chunk, hid_t dcpl)
+{
+    hsize_t maxdim = max ? max : H5S_UNLIMITED;
+    hid_t mine = dcpl == H5P_DEFAULT ? H5Pcreate(H5P_DATASET_CREATE) : H5Pcopy(dcpl);
+    hid_t space = H5Screate_simple(1, &n, &maxdim);
+    H5Pset_chunk(mine, 1, &chunk);
+    H5Pset_alloc_time(mine, H5D_ALLOC_TIME_INCR);
+    hid_t dataset = H5Dcreate2(file, name, H5T_NATIVE_INT, space, H5P_DEFAULT, mine, H5P_DEFAULT);
+    ck_assert_msg(dataset >= 0, "%s", name);
+    H5Sclose(space);
+    H5Pclose(mine);
+    return dataset;
+}
+
+herr_t place_chunk(hid_t file, hid_t dataset, hsize_t first, haddr_t addr, hsize_t size, uint32_t mask)
+{
+    if (H5FD_h5vec_place(file, addr, size) < 0)
+        return -1;
+    char *rubbish = malloc(size);
+    memset(rubbish, 0xdd, size);
+    herr_t result = H5Dwrite_chunk(dataset, H5P_DEFAULT, mask, &first, size, rubbish);
+    free(rubbish);
+    return result;
+}
+
+void write_from_child(const char *path, haddr_t addr, const void *bytes, size_t size)
+{
+    int status;
+    pid_t child = fork();
+    ck_assert(child >= 0);
+    if (child == 0) {
+        int fd = open(path, O_WRONLY);
+        _exit(fd < 0 || pwrite(fd, bytes, size, (off_t)addr) != (ssize_t)size || fsync(fd) < 0);
+    }
+    ck_assert(waitpid(child, &status, 0) == child);
+    ck_assert_int_eq(status, 0);
+}
+
+static herr_t append_message(unsigned n, const H5E_error2_t *entry, void *text)
+{
+    size_t used = strlen(text);
+    (void)n;
+    snprintf((char *)text + used, 4096 - used, "%s\n", entry->desc);
+    return 0;
+}
+
+const char *error_text(void)
+{
+    static char text[4096];
+    text[0] = '\0';
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, append_message, text);
+    return text;
+}
+
+bool error_says(const char *part)
+{
+    return strstr(error_text(), part) != NULL;
+}
+
+int *read_ints(const char *path, const char *name, hsize_t *n)
+{
+    hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    ck_assert_msg(file >= 0, "%s: %s", path, error_text());
+    hid_t dataset = H5Dopen2(file, name, H5P_DEFAULT), space = H5Dget_space(dataset);
+    *n = (hsize_t)H5Sget_simple_extent_npoints(space);
+    int *values = calloc(*n + 1, sizeof *values);
+    ck_assert(H5Dread(dataset, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
+    H5Sclose(space);
+    H5Dclose(dataset);
+    H5Fclose(file);
+    return values;
+}

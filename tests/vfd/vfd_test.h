@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What the driver's tests share.
+ */
+#ifndef VFD_TEST_H
+#define VFD_TEST_H
+
+#include <check.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "H5FDh5vec.h"
+
+/* A scratch file of this process, in $TMPDIR or /tmp. Valid until the next call with the same tag. */
+const char *scratch(const char *tag);
+
+hid_t h5vec_fapl(hsize_t first_zone, hsize_t zone); /* libver v110 */
+hid_t sec2_fapl(void);
+hid_t placement_fcpl(void); /* no free space management */
+hid_t create_placed(const char *path, hsize_t first_zone, hsize_t zone);
+
+/* A chunked dataset of native ints; max 0: unlimited. deflate and the like are added to dcpl by the caller,
+ * who may give H5P_DEFAULT. */
+hid_t create_chunked(hid_t file, const char *name, hsize_t n, hsize_t max, hsize_t chunk, hid_t dcpl);
+
+/* Place a chunk of a one-dimensional dataset: HDF5 gets size bytes of rubbish for it. */
+herr_t place_chunk(hid_t file, hid_t dataset, hsize_t first, haddr_t addr, hsize_t size, uint32_t mask);
+
+/* Another process opens the file by its name and writes there. */
+void write_from_child(const char *path, haddr_t addr, const void *bytes, size_t size);
+
+/* All messages of the current error stack, one a line. */
+const char *error_text(void);
+bool error_says(const char *part);
+
+/* The values of a dataset of ints, read with HDF5's own driver; *n of them. Freed by the caller. */
+int *read_ints(const char *path, const char *dataset, hsize_t *n);
+
+#endif

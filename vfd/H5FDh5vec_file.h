@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * An open file of the driver, and how the functions of H5FDh5vec.h get at it.
+ */
+#ifndef H5FDH5VEC_FILE_H
+#define H5FDH5VEC_FILE_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "H5FDh5vec_space.h"
+
+/* The start of a new file that is kept in memory until the file is complete: a sector, which holds a
+ * superblock of any version with its signature. */
+#define H5FD_H5VEC_HEAD 512
+
+struct H5FD_h5vec_file {
+    H5FD_t pub; /* HDF5's part: first */
+    char *name;
+    int fd;
+    bool writable;
+    bool created; /* was empty when opened for writing: by HDF5's rule a new file */
+    bool ignore_disabled_locks;
+    bool failed;  /* a change did not reach the file: it must not look complete */
+    bool closing; /* HDF5 has announced its last writes */
+    dev_t device;
+    ino_t inode;
+    haddr_t eof;
+    struct H5FD_h5vec_space space;
+    bool head_used;
+    unsigned char head[H5FD_H5VEC_HEAD]; /* of a created file, from its base address on */
+};
+
+/* H5FD_h5vec_file_of calls H5Fget_vfd_handle with the driver's id in place of a property list. Our get_handle
+ * then fills in file; another driver knows nothing of it and leaves NULL. */
+struct H5FD_h5vec_probe {
+    void *handle; /* first */
+    struct H5FD_h5vec_file *file;
+};
+
+/* The open file behind an identifier, or NULL with the reason on the error stack. */
+struct H5FD_h5vec_file *H5FD_h5vec_file_of(hid_t id);
+
+/* The file's part of the driver (H5FDh5vec_file.c). All but head return a negative value on failure. */
+herr_t H5FD_h5vec_file_read(struct H5FD_h5vec_file *file, haddr_t addr, size_t size, void *buffer);
+herr_t H5FD_h5vec_file_write(struct H5FD_h5vec_file *file, haddr_t addr, size_t size, const void *buffer);
+herr_t H5FD_h5vec_file_truncate(struct H5FD_h5vec_file *file, bool closing);
+/* Make the file complete: size, data on disk, then the head. The file is not closed. */
+herr_t H5FD_h5vec_file_finish(struct H5FD_h5vec_file *file);
+
+#endif

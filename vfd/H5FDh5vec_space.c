@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * One cursor serves the metadata zones, the reservations and what is placed beyond both, so that they cannot
+ * overlap. HDF5 can also extend a block in place through set_eoa, if the block ends at what get_eoa reports.
+ * That is the cursor: so such a block is the last of the file, and the space it grows into is taken from the
+ * cursor too.
+ */
+#include "H5FDh5vec_space.h"
+
+#include "H5FDh5vec_err.h"
+
+#include <string.h>
+
+/* HDF5 reads ahead up to 512 bytes behind an object header into its metadata accumulator. Zones and
+ * reservations at least that far apart keep it from ever joining two zones over what is between them. */
+#define ALIGNMENT_MIN 512
+#define SIZE_MAX_CONFIG ((hsize_t)1 << 40)
+
+static hsize_t larger(hsize_t a, hsize_t b)
+{
+    return a > b ? a : b;
+}
+
+herr_t H5FD_h5vec_space_config(struct H5FD_h5vec_config *out, const struct H5FD_h5vec_config *config)
+{
+    struct H5FD_h5vec_config c = {sizeof c, 0, 0, 0};
+    if (config && (config->sizeof_config < sizeof config->sizeof_config || config->sizeof_config > sizeof c))
+        return H5FD_H5VEC_FAIL(H5FD_H5VEC_ARGUMENT,
+                               "sizeof_config is %zu, must be at most %zu: set it to "
+                               "sizeof(struct H5FD_h5vec_config)",
+                               config->sizeof_config, sizeof c);
+    if (config)
+        memcpy(&c, config, config->sizeof_config);
+    c.sizeof_config = sizeof c;
+    c.first_zone = c.first_zone ? c.first_zone : 65536;
+    c.zone = c.zone ? c.zone : 65536;
+    c.alignment = c.alignment ? c.alignment : 4096;
+    if (c.first_zone > SIZE_MAX_CONFIG || c.zone > SIZE_MAX_CONFIG)
+        return H5FD_H5VEC_FAIL(H5FD_H5VEC_ARGUMENT, "first_zone and zone can be at most %llu bytes",
+                               (unsigned long long)SIZE_MAX_CONFIG);
+    if (c.alignment < ALIGNMENT_MIN || c.alignment > SIZE_MAX_CONFIG || c.alignment & (c.alignment - 1))
+        return H5FD_H5VEC_FAIL(
+            H5FD_H5VEC_ARGUMENT, "alignment is %llu, must be a power of two from %d to %llu",
+            (unsigned long long)c.alignment, ALIGNMENT_MIN, (unsigned long long)SIZE_MAX_CONFIG);
+    *out = c;
+    return 0;
+}
+
+/* Move the cursor to the end of [addr, addr + size), unless that is too far. */
+static herr_t advance(struct H5FD_h5vec_space *space, haddr_t addr, hsize_t size)
+{
+    if (addr > space->limit || size > space->limit - addr)
+        return H5FD_H5VEC_FAIL(H5FD_H5VEC_PLACEMENT,
+                               "%llu bytes at address %llu are beyond the largest address",
+                               (unsigned long long)size, (unsigned long long)addr);
+    space->cursor = larger(space->cursor, addr + size);
+    return 0;
+}
+
+static haddr_t aligned_cursor(const struct H5FD_h5vec_space *space)
+{
+    hsize_t mask = space->config.alignment - 1;
+    return (space->cursor + mask) & ~mask;
+}
+
+static herr_t add_range(struct H5FD_h5vec_ranges *set, haddr_t addr, hsize_t size)
+{
+    if (size > 0 && H5FD_h5vec_ranges_add(set, addr, addr + size) < 0)
+        return H5FD_H5VEC_FAIL(H5FD_H5VEC_PLACEMENT, "out of memory");
+    return 0;
+}
+
+/* Take size bytes at addr, at or behind the cursor, for metadata. */
+static herr_t add_zone(struct H5FD_h5vec_space *space, haddr_t addr, hsize_t size)
+{
+    if (advance(space, addr, size) < 0 || add_range(&space->zones, addr, size) < 0)
+        return -1;
+    space->zones_size += size;
+    return 0;
+}
+
+herr_t H5FD_h5vec_space_begin(struct H5FD_h5vec_space *space, bool created, haddr_t eof)
+{
+    space->placing = true;
+    space->zones_used = space->pos;
+    if (created) { /* the zone at the start of the file goes on */
+        if (add_zone(space, 0, larger(space->pos, space->config.first_zone)) < 0)
+            return -1;
+        space->end = space->cursor;
+        return 0;
+    }
+    if (add_zone(space, 0, space->pos) < 0)
+        return -1;
+    space->cursor = larger(space->cursor, eof);
+    return 0;
+}
+
+herr_t H5FD_h5vec_space_reserve(struct H5FD_h5vec_space *space, hsize_t size, haddr_t *addr)
+{
+    haddr_t start = aligned_cursor(space);
+    if (size > 0 && advance(space, start, size) < 0)
+        return -1;
+    *addr = start;
+    return 0;
+}
+
+herr_t H5FD_h5vec_space_place(struct H5FD_h5vec_space *space, haddr_t addr, hsize_t size)
+{
+    unsigned long long a = addr, s = size;
+    if (space->pending_size > 0)
+        return H5FD_H5VEC_FAIL(
+            H5FD_H5VEC_PLACEMENT,
+            "cannot place %llu bytes at %llu: the %llu bytes placed at %llu before were not "
+            "allocated yet",
+            s, a, (unsigned long long)space->pending_size, (unsigned long long)space->pending_addr);
+    if (size == 0 || addr > space->limit || size > space->limit - addr)
+        return H5FD_H5VEC_FAIL(H5FD_H5VEC_ARGUMENT,
+                               "cannot place %llu bytes at %llu: not a range of the file", s, a);
+    if (H5FD_h5vec_ranges_overlap(&space->zones, addr, addr + size))
+        return H5FD_H5VEC_FAIL(H5FD_H5VEC_PLACEMENT,
+                               "cannot place %llu bytes at %llu: the range overlaps a metadata zone", s, a);
+    if (H5FD_h5vec_ranges_overlap(&space->placed, addr, addr + size))
+        return H5FD_H5VEC_FAIL(H5FD_H5VEC_PLACEMENT,
+                               "cannot place %llu bytes at %llu: the range overlaps one placed before", s, a);
+    if (advance(space, addr, size) < 0)
+        return -1;
+    space->pending_addr = addr;
+    space->pending_size = size;
+    return 0;
+}
+
+static herr_t alloc_placed(struct H5FD_h5vec_space *space, hsize_t size, haddr_t *addr)
+{
+    if (size != space->pending_size)
+        return H5FD_H5VEC_FAIL(H5FD_H5VEC_PLACEMENT,
+                               "HDF5 allocates %llu bytes of raw data, but %llu were placed at %llu",
+                               (unsigned long long)size, (unsigned long long)space->pending_size,
+                               (unsigned long long)space->pending_addr);
+    if (add_range(&space->placed, space->pending_addr, size) < 0)
+        return -1;
+    *addr = space->pending_addr;
+    space->pending_size = 0;
+    return 0;
+}
+
+/* Make room for size bytes in the current zone, or find them elsewhere (*elsewhere). */
+static herr_t more_room(struct H5FD_h5vec_space *space, hsize_t size, bool *elsewhere, haddr_t *addr)
+{
+    hsize_t zone = space->config.zone, left = space->end - space->pos;
+    if (space->end == space->cursor) { /* the last thing in the file: it grows in place */
+        if (add_zone(space, space->end, larger(zone, size - left)) < 0)
+            return -1;
+        space->end = space->cursor;
+        return 0;
+    }
+    haddr_t start = aligned_cursor(space);
+    /* Something large does not make us leave a zone that has more room than a new one would have left. */
+    *elsewhere = size >= zone || zone - size < left;
+    if (add_zone(space, start, *elsewhere ? size : zone) < 0)
+        return -1;
+    if (*elsewhere) {
+        *addr = start;
+    } else {
+        space->pos = start;
+        space->end = space->cursor;
+    }
+    return 0;
+}
+
+herr_t H5FD_h5vec_space_alloc(struct H5FD_h5vec_space *space, bool raw, hsize_t size, haddr_t *addr)
+{
+    if (raw && space->pending_size > 0)
+        return alloc_placed(space, size, addr);
+    if (!space->placing) {
+        *addr = space->cursor;
+        return advance(space, space->cursor, size) < 0 ? -1 : H5FD_h5vec_space_set_eoa(space, space->cursor);
+    }
+    bool elsewhere = false;
+    if (size > space->end - space->pos && more_room(space, size, &elsewhere, addr) < 0)
+        return -1;
+    if (!elsewhere) {
+        *addr = space->pos;
+        space->pos += size;
+    }
+    space->zones_used += size;
+    return 0;
+}
+
+herr_t H5FD_h5vec_space_set_eoa(struct H5FD_h5vec_space *space, haddr_t eoa)
+{
+    if (!space->placing) {
+        space->pos = space->end = space->cursor = eoa;
+        return 0;
+    }
+    if (eoa <= space->cursor) /* what lies behind belongs to others */
+        return 0;
+    hsize_t extra = eoa - space->cursor;
+    bool last = space->end == space->cursor, full = last && space->pos == space->end;
+    if (add_zone(space, space->cursor, extra) < 0)
+        return -1;
+    if (last)
+        space->end = eoa;
+    if (full)
+        space->pos = eoa;
+    space->zones_used += full ? extra : 0;
+    return 0;
+}
+
+void H5FD_h5vec_space_free(struct H5FD_h5vec_space *space, haddr_t addr, hsize_t size)
+{
+    if (!space->placing) {
+        if (addr + size == space->cursor)
+            space->pos = space->end = space->cursor = addr;
+    } else if (addr + size == space->pos && H5FD_h5vec_ranges_cover(&space->zones, addr, addr + size)) {
+        space->pos = addr;
+        space->zones_used -= size;
+    }
+}
+
+enum H5FD_h5vec_write H5FD_h5vec_space_write(const struct H5FD_h5vec_space *space, haddr_t addr, hsize_t size)
+{
+    haddr_t end = addr + size;
+    if (!space->placing || H5FD_h5vec_ranges_cover(&space->zones, addr, end))
+        return H5FD_H5VEC_WRITE_KEEP;
+    if (H5FD_h5vec_ranges_cover(&space->placed, addr, end))
+        return H5FD_H5VEC_WRITE_DROP;
+    (void)H5FD_H5VEC_FAIL(
+        H5FD_H5VEC_PLACEMENT,
+        "HDF5 writes %llu bytes at %llu, which are neither all in a metadata zone nor all placed",
+        (unsigned long long)size, (unsigned long long)addr);
+    return H5FD_H5VEC_WRITE_ERROR;
+}
+
+void H5FD_h5vec_space_trim(struct H5FD_h5vec_space *space)
+{
+    if (space->end != space->cursor)
+        return;
+    space->zones_size -= space->placing ? space->end - space->pos : 0;
+    space->end = space->cursor = space->pos;
+}
+
+void H5FD_h5vec_space_clear(struct H5FD_h5vec_space *space)
+{
+    H5FD_h5vec_ranges_clear(&space->zones);
+    H5FD_h5vec_ranges_clear(&space->placed);
+}
