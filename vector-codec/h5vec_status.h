@@ -11,26 +11,26 @@
 /* Numbers are fixed and only ever appended, each module in its own range. */
 enum h5vec_status {
     H5VEC_OK = 0,
-    H5VEC_E_NOMEM = 1,    /* an allocation failed */
-    H5VEC_E_ARG = 2,      /* the caller broke a documented precondition */
-    H5VEC_E_IO = 3,       /* the operating system failed a read, write, open or close; errno's text is in msg */
+    H5VEC_E_NOMEM = 1, /* an allocation failed */
+    H5VEC_E_ARG = 2,   /* the caller broke a documented precondition */
+    H5VEC_E_IO = 3,    /* the operating system failed a read, write, open or close; errno's text is in msg */
     H5VEC_E_INTERNAL = 4, /* an invariant of ours is broken: report it */
 
     /* vector-codec: 100-199 */
-    H5VEC_E_TRUNCATED = 100,     /* the bytes end before the geometry does */
-    H5VEC_E_WKB_TYPE = 101,      /* a geometry type code, flag bit or byte-order mark that is not known */
-    H5VEC_E_DEPTH = 102,         /* nested deeper than VCODEC_MAX_DEPTH */
-    H5VEC_E_COUNT = 103,         /* a count that cannot fit in the bytes that are left */
-    H5VEC_E_TRAILING = 104,      /* bytes or text after the end of the geometry */
-    H5VEC_E_MEMBER = 105,        /* a member whose type or dimension its collection does not allow */
-    H5VEC_E_WKT_SYNTAX = 106,    /* text that is not WKT; msg says what was expected */
-    H5VEC_E_WKT_NUMBER = 107,    /* not a decimal number, or out of a double's range */
-    H5VEC_E_NONFINITE = 108,     /* a NaN or infinite coordinate where none is allowed */
-    H5VEC_E_UNSUPPORTED = 109,   /* a known geometry type that is not one of the seven; msg names it */
+    H5VEC_E_TRUNCATED = 100,   /* the bytes end before the geometry does */
+    H5VEC_E_WKB_TYPE = 101,    /* a geometry type code, flag bit or byte-order mark that is not known */
+    H5VEC_E_DEPTH = 102,       /* nested deeper than VCODEC_MAX_DEPTH */
+    H5VEC_E_COUNT = 103,       /* a count that cannot fit in the bytes that are left */
+    H5VEC_E_TRAILING = 104,    /* bytes or text after the end of the geometry */
+    H5VEC_E_MEMBER = 105,      /* a member whose type or dimension its collection does not allow */
+    H5VEC_E_WKT_SYNTAX = 106,  /* text that is not WKT; msg says what was expected */
+    H5VEC_E_WKT_NUMBER = 107,  /* not a decimal number, or out of a double's range */
+    H5VEC_E_NONFINITE = 108,   /* a NaN or infinite coordinate where none is allowed */
+    H5VEC_E_UNSUPPORTED = 109, /* a known geometry type that is not one of the seven; msg names it */
 
     /* formats: 200-299 */
-    H5VEC_E_FORMAT_UNKNOWN = 200, /* not a text format that is known */
-    H5VEC_E_FORMAT_RECORD = 201,  /* a malformed record; msg has line and column */
+    H5VEC_E_FORMAT_UNKNOWN = 200,  /* not a text format that is known */
+    H5VEC_E_FORMAT_RECORD = 201,   /* a malformed record; msg has line and column */
     H5VEC_E_FORMAT_TOO_LONG = 202, /* a record longer than the reader's buffer may grow */
 
     /* layer: 300-399 */

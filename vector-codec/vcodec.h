@@ -42,13 +42,14 @@ struct vcodec_box {
 struct vcodec_info {
     enum vcodec_type type; /* of the outermost geometry */
     enum vcodec_dim dim;
-    bool empty;        /* no vertex with a finite or infinite ordinate: nothing enters the envelope */
-    bool invalid;      /* structurally invalid: a one-point line, an unclosed ring, a ring of fewer than 4 points */
-    bool nonfinite;    /* a NaN or infinity among the ordinates, other than POINT EMPTY's */
-    bool has_srid;     /* EWKB's SRID or "SRID=n;" was there */
-    int32_t srid;      /* 0 without has_srid */
-    uint64_t vertices; /* points in all parts; an empty point counts 0 */
-    size_t wkb_size;   /* bytes of the canonical ISO WKB */
+    bool empty; /* no vertex with a finite or infinite ordinate: nothing enters the envelope */
+    bool
+        invalid; /* structurally invalid: a one-point line, an unclosed ring, a ring of fewer than 4 points */
+    bool nonfinite;        /* a NaN or infinity among the ordinates, other than POINT EMPTY's */
+    bool has_srid;         /* EWKB's SRID or "SRID=n;" was there */
+    int32_t srid;          /* 0 without has_srid */
+    uint64_t vertices;     /* points in all parts; an empty point counts 0 */
+    size_t wkb_size;       /* bytes of the canonical ISO WKB */
     struct vcodec_box box; /* NaN ordinates do not enter; empty box if nothing does */
 };
 
@@ -70,24 +71,25 @@ enum h5vec_status vcodec_wkb_scan(const uint8_t *wkb, size_t size, struct vcodec
 enum h5vec_status vcodec_wkb_canonical(const uint8_t *wkb, size_t size, uint8_t *out, size_t capacity,
                                        struct vcodec_info *info, struct h5vec_error *err);
 
-/* Parse one WKT (or "SRID=n;WKT") geometry in text[0 .. size), surrounding white space allowed, a UTF-8 BOM at
- * its start too, no NUL needed, and write its canonical WKB to out as vcodec_wkb_canonical does.
- * vcodec_wkt_bound(size) bytes always suffice. flags: 0 or VCODEC_ALLOW_NONFINITE. err->offset is the byte where
- * the error is, and err->msg says what was expected. */
+/* Parse one WKT (or "SRID=n;WKT") geometry in text[0 .. size), surrounding white space allowed, a UTF-8 BOM
+ * at its start too, no NUL needed, and write its canonical WKB to out as vcodec_wkb_canonical does.
+ * vcodec_wkt_bound(size) bytes always suffice. flags: 0 or VCODEC_ALLOW_NONFINITE. err->offset is the byte
+ * where the error is, and err->msg says what was expected. */
 #define VCODEC_ALLOW_NONFINITE 1u /* nan and inf are ordinates; a point of NaNs only stays an error */
-enum h5vec_status vcodec_wkt_read(const char *text, size_t size, unsigned flags, uint8_t *out, size_t capacity,
-                                  struct vcodec_info *info, struct h5vec_error *err);
+enum h5vec_status vcodec_wkt_read(const char *text, size_t size, unsigned flags, uint8_t *out,
+                                  size_t capacity, struct vcodec_info *info, struct h5vec_error *err);
 
 /* Bytes that hold the canonical WKB of any WKT of size bytes. */
 size_t vcodec_wkt_bound(size_t size);
 
 /* Write the WKT of a WKB geometry with the shortest digits that read back to the same doubles, no NUL.
  * snprintf-like: *length is always the full length; out holds min(*length, capacity) bytes of it. */
-enum h5vec_status vcodec_wkt_write(const uint8_t *wkb, size_t size, char *out, size_t capacity, size_t *length,
-                                   struct h5vec_error *err);
+enum h5vec_status vcodec_wkt_write(const uint8_t *wkb, size_t size, char *out, size_t capacity,
+                                   size_t *length, struct h5vec_error *err);
 
 /* Correctly rounded double of the decimal number (optional sign, digits with an optional point, optional
- * exponent) at text[0 .. size); *length = bytes taken. H5VEC_E_WKT_NUMBER if there is none or it overflows. */
+ * exponent) at text[0 .. size); *length = bytes taken. H5VEC_E_WKT_NUMBER if there is none or it overflows.
+ */
 enum h5vec_status vcodec_number_read(const char *text, size_t size, double *value, size_t *length);
 
 /* Shortest decimal that reads back to value, at most VCODEC_NUMBER_MAX bytes, no NUL; returns its length. */

@@ -140,23 +140,30 @@ static void swap_doubles(uint8_t *out, const uint8_t *in, size_t n)
         vcodec_store64(out + 8 * i, __builtin_bswap64(vcodec_load64(in + 8 * i)));
 }
 
+/* Hand out n points of big-endian doubles. A function of its own keeps its block out of the recursion's
+ * frames. */
+static __attribute__((noinline)) void swapped_points(struct walk *w, size_t ordinates, size_t n)
+{
+    uint8_t block[VCODEC_BLOCK_BYTES];
+    while (n) {
+        size_t part = n < VCODEC_BLOCK_POINTS ? n : VCODEC_BLOCK_POINTS;
+        swap_doubles(block, w->at, part * ordinates);
+        w->visitor->points(w->self, block, part);
+        w->at += part * ordinates * sizeof(double);
+        n -= part;
+    }
+}
+
 /* Hand out n points that are known to be there. */
 static void points(struct walk *w, const struct head *head, size_t n)
 {
-    const size_t stride = vcodec_ordinates(head->dim) * sizeof(double);
-    uint8_t block[VCODEC_BLOCK_BYTES];
-    if (!head->big_endian) {
-        w->visitor->points(w->self, w->at, n);
-        w->at += n * stride;
+    size_t ordinates = vcodec_ordinates(head->dim);
+    if (head->big_endian) {
+        swapped_points(w, ordinates, n);
         return;
     }
-    while (n) {
-        size_t part = n < VCODEC_BLOCK_POINTS ? n : VCODEC_BLOCK_POINTS;
-        swap_doubles(block, w->at, part * vcodec_ordinates(head->dim));
-        w->visitor->points(w->self, block, part);
-        w->at += part * stride;
-        n -= part;
-    }
+    w->visitor->points(w->self, w->at, n);
+    w->at += n * ordinates * sizeof(double);
 }
 
 /* All ordinates NaN: how WKB spells POINT EMPTY. */

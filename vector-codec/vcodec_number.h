@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Decimal numbers, for the files that read and write them: the table of powers of ten, and the fast path of
+ * reading, inline because WKT is mostly numbers. It takes digits eight at a time and leaves every number that
+ * one correctly rounded division does not make to vcodec_number_general().
+ */
+#ifndef VCODEC_NUMBER_H
+#define VCODEC_NUMBER_H
+
+#include "vcodec_internal.h"
+
+#define VCODEC_POW10_FIRST (-342)
+#define VCODEC_POW10_LAST 324
+#define VCODEC_POW10_EXACT                                                                                   \
+    55 /* from 0 to here all bits of 10^e are in the table; all others are rounded down */
+
+/* 10^e = (hi * 2^64 + lo) * 2^(floor(log2(10^e)) - 127) */
+struct vcodec_pow10 {
+    uint64_t hi, lo;
+};
+extern const struct vcodec_pow10 vcodec_pow10[VCODEC_POW10_LAST - VCODEC_POW10_FIRST + 1];
+
+/* 10^0 to 10^22 are doubles. */
+#define VCODEC_POW10_DOUBLE 22
+extern const double vcodec_pow10_double[VCODEC_POW10_DOUBLE + 1];
+
+/* floor(log2(10^e)) for |e| <= 1233. */
+static inline int vcodec_log2_pow10(int e)
+{
+    return e * 1741647 >> 19;
+}
+
+/* The number at p, by the exact method. Returns its end, or NULL if there is none; *value is infinite if it
+ * is out of range. */
+const char *vcodec_number_general(const char *p, const char *end, double *value);
+
+/* Up to eight characters, the first in the lowest byte, 0 behind the end. */
+static inline uint64_t vcodec_eight(const char *p, const char *end)
+{
+    if (end - p >= 8)
+        return vcodec_load64((const uint8_t *)p);
+    uint64_t chunk = 0;
+    for (int shift = 0; p < end; shift += 8)
+        chunk |= (uint64_t)(unsigned char)*p++ << shift;
+    return chunk;
+}
+
+/* How many of the eight characters, xored with '0' each, are digits before the first that is none. A byte
+ * over 9 sets its high bit in the sum or has it; what it carries into is behind it. */
+static inline unsigned vcodec_digit_count(uint64_t chunk)
+{
+    uint64_t none = ((chunk + UINT64_C(0x7676767676767676)) | chunk) & UINT64_C(0x8080808080808080);
+    return none ? (unsigned)__builtin_ctzll(none) >> 3 : 8;
+}
+
+/* The value of the first n of them: zeros are shifted in before them, then pairs, fours and eights are
+ * joined. */
+static inline uint64_t vcodec_digit_value(uint64_t chunk, unsigned n)
+{
+    unsigned half = 32 - 4 * n;
+    chunk = chunk << half << half;
+    chunk = chunk * 10 + (chunk >> 8);
+    const uint64_t mask = UINT64_C(0x000000ff000000ff);
+    return ((chunk & mask) * (100 + (UINT64_C(1000000) << 32)) +
+            (chunk >> 16 & mask) * (1 + (UINT64_C(10000) << 32))) >>
+           32;
+}
+
+/* Take all digits at *p, up to where three chunks end, onto *value. Returns how many. */
+static inline unsigned vcodec_digits(const char **p, const char *end, uint64_t *value)
+{
+    static const uint64_t scale[9] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+    unsigned n, total = 0;
+    do {
+        uint64_t chunk = vcodec_eight(*p, end) ^ UINT64_C(0x3030303030303030);
+        n = vcodec_digit_count(chunk);
+        *value = *value * scale[n] + vcodec_digit_value(chunk, n);
+        *p += n;
+        total += n;
+    } while (n == 8 && total <= 16);
+    return total;
+}
+
+/* As vcodec_number_general(). */
+static inline const char *vcodec_number_parse(const char *text, const char *end, double *value)
+{
+    const char *p = text;
+    bool negative = p < end && *p == '-';
+    p += negative;
+    uint64_t digits = 0;
+    unsigned before = vcodec_digits(&p, end, &digits), after = 0;
+    if (p < end && *p == '.') {
+        p++;
+        after = vcodec_digits(&p, end, &digits);
+    }
+    /* With 19 digits or less nothing wrapped and no chunk was left out. */
+    bool simple = before + after - 1 < 19 && digits <= UINT64_C(1) << 53 && (p == end || (*p | 0x20) != 'e');
+    if (!simple)
+        return vcodec_number_general(text, end, value);
+    double quotient = (double)digits / vcodec_pow10_double[after];
+    *value = negative ? -quotient : quotient;
+    return p;
+}
+
+#endif
