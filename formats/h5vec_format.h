@@ -22,7 +22,7 @@ struct h5vec_format_options {
 
 /* A text attribute column of a batch, row for row: value i is data[offsets[i] .. offsets[i+1]). */
 struct h5vec_format_column {
-    const char *data;
+    const char *data;       /* NULL if all values are empty */
     const int64_t *offsets; /* rows + 1, offsets[0] = 0 */
     const uint8_t *valid;   /* rows, 1 = there, 0 = no value */
 };
@@ -30,11 +30,11 @@ struct h5vec_format_column {
 /* Rows, borrowed from the reader until its next call. Feature i is wkb[offsets[i] .. offsets[i+1]). */
 struct h5vec_format_batch {
     size_t rows;
-    const uint8_t *wkb;      /* canonical ISO WKB, one after the other */
-    const int64_t *offsets;  /* rows + 1, offsets[0] = 0 */
+    const uint8_t *wkb;           /* canonical ISO WKB, one after the other; NULL if there is none */
+    const int64_t *offsets;       /* rows + 1, offsets[0] = 0 */
     const struct vcodec_box *box; /* rows; empty box where null or empty */
-    const uint8_t *valid;    /* rows, 1 = there, 0 = null (no bytes) */
-    const uint64_t *vertices; /* rows */
+    const uint8_t *valid;         /* rows, 1 = there, 0 = null (no bytes) */
+    const uint64_t *vertices;     /* rows */
     const struct h5vec_format_column *columns; /* h5vec_format_column_count() of them */
     uint32_t geometry_types; /* of this batch's rows: bit type - 1 + 8 * dim (enum vcodec_type, vcodec_dim) */
     uint64_t invalid;        /* rows that are structurally invalid, kept as they are */
@@ -45,8 +45,9 @@ struct h5vec_format_reader;
 /* Recognise the input by its content and start reading: WKT, one a line (blank lines skipped; tab-separated
  * text around it becomes columns "column_1", ... numbered by their place), or CSV with a header and a WKT
  * column (RFC 4180; the WKT column is the one called WKT, geometry, geom or the_geom in any case, else the
- * first whose value in the first record is WKT). On success the caller frees *reader. An empty input is WKT with
- * no rows. */
+ * first whose value in the first record is WKT; empty lines skipped). An empty WKT field is a null geometry;
+ * an empty field of another column is no value, unless it is quoted ("", an empty text). A UTF-8 BOM is
+ * skipped. On success the caller frees *reader. An empty input is WKT with no rows. */
 enum h5vec_status h5vec_format_open(h5vec_format_source source, void *context,
                                     const struct h5vec_format_options *options,
                                     struct h5vec_format_reader **reader, struct h5vec_error *err);
@@ -55,15 +56,19 @@ void h5vec_format_free(struct h5vec_format_reader *reader);
 /* "WKT" or "CSV", a constant string. */
 const char *h5vec_format_name(const struct h5vec_format_reader *reader);
 
-/* The attribute columns, in file order. Names are UTF-8 as in the file, made unique by a suffix; borrowed. */
+/* The attribute columns, in file order. Names are UTF-8 as in the file: they may be empty and may repeat (the
+ * layer gives each a link name of its own); borrowed. */
 size_t h5vec_format_column_count(const struct h5vec_format_reader *reader);
 const char *h5vec_format_column_name(const struct h5vec_format_reader *reader, size_t column);
 
-/* SRID of the rows read so far: *srid = 0 if none had one. Rows whose SRIDs differ are an error of _next. */
+/* SRID of the rows read so far: *srid = 0 if none had one. Rows whose SRIDs differ, one without any among
+ * them, are an error of _next. */
 void h5vec_format_srid(const struct h5vec_format_reader *reader, int32_t *srid);
 
-/* The next batch: whole records, at least one, as many as fit in about max_bytes of text. batch->rows is 0 at the
- * end. Errors name line and column ("line 7, column 12: ..."). */
+/* The next batch: whole records, at least one, as many as fit in about max_bytes of text (the one that goes
+ * over is still in it). A batch of many short records ends when its rows take 4 * max_bytes of memory.
+ * batch->rows is 0 at the end. Errors name line and column ("line 7, column 12: ..."; columns count bytes
+ * from 1); after one the reader can only be freed. */
 enum h5vec_status h5vec_format_next(struct h5vec_format_reader *reader, size_t max_bytes,
                                     struct h5vec_format_batch *batch, struct h5vec_error *err);
 

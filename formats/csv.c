@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * CSV (RFC 4180) with a header line and a WKT column. A record is divided where it lies in the window; if the
+ * window ends before the record does, more is read and the record is divided anew (the window doubles, so
+ * that is cheap). Strict: a quote inside an unquoted field, text after a closing quote and a lone carriage
+ * return are errors. Empty lines are skipped.
+ */
+#include "format_internal.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* One record on its way through. p moves from input->begin on; what[] says what was wrong at p. */
+struct record {
+    char *p, *end;
+    bool at_end; /* the input ends at end */
+    size_t count;
+};
+
+enum outcome {
+    FIELD,      /* a field, and a comma after it */
+    LAST_FIELD, /* a field, and the record's end after it */
+    MORE,       /* the window ends before the field does */
+    BAD_QUOTE,  /* at p: a quote inside an unquoted field */
+    BAD_AFTER,  /* at p: text after the closing quote */
+    BAD_CR,     /* at p: a carriage return that is not before a line feed */
+    BAD_OPEN,   /* the input ends inside quotes */
+};
+
+/* What ends a field at record->p: moves past it. */
+static enum outcome end_of_field(struct record *record, enum outcome otherwise)
+{
+    if (record->p == record->end)
+        return record->at_end ? LAST_FIELD : MORE;
+    if (*record->p == ',') {
+        record->p++;
+        return FIELD;
+    }
+    if (*record->p == '\n') {
+        record->p++;
+        return LAST_FIELD;
+    }
+    if (*record->p != '\r')
+        return otherwise;
+    if (record->p + 1 == record->end) {
+        if (!record->at_end)
+            return MORE;
+        record->p++;
+        return LAST_FIELD;
+    }
+    if (record->p[1] != '\n')
+        return BAD_CR;
+    record->p += 2;
+    return LAST_FIELD;
+}
+
+static enum outcome quoted_field(struct record *record, struct h5vec_format_field *field)
+{
+    char *from = record->p + 1;
+    *field = (struct h5vec_format_field){.text = from, .quoted = true};
+    for (;;) {
+        char *quote = from < record->end ? memchr(from, '"', (size_t)(record->end - from)) : NULL;
+        if (!quote)
+            return record->at_end ? BAD_OPEN : MORE;
+        if (quote + 1 == record->end && !record->at_end)
+            return MORE;
+        if (quote + 1 < record->end && quote[1] == '"') {
+            field->doubled = true;
+            from = quote + 2;
+            continue;
+        }
+        field->size = (size_t)(quote - field->text);
+        record->p = quote + 1;
+        return end_of_field(record, BAD_AFTER);
+    }
+}
+
+static enum outcome next_field(struct record *record, struct h5vec_format_field *field)
+{
+    if (record->p < record->end && *record->p == '"')
+        return quoted_field(record, field);
+    char *p = record->p;
+    while (p < record->end && *p != ',' && *p != '\n' && *p != '\r' && *p != '"')
+        p++;
+    *field = (struct h5vec_format_field){.text = record->p, .size = (size_t)(p - record->p)};
+    record->p = p;
+    return end_of_field(record, BAD_QUOTE);
+}
+
+static enum h5vec_status refuse(const struct h5vec_format_input *input, const struct record *record,
+                                const struct h5vec_format_field *field, enum outcome outcome,
+                                struct h5vec_error *err)
+{
+    static const char *const words[] = {
+        [BAD_QUOTE] = "a quote inside a field that does not begin with one",
+        [BAD_AFTER] = "text after the quote that closes the field",
+        [BAD_CR] = "a carriage return without a line feed",
+        [BAD_OPEN] = "the input ends before the quote that opens here is closed",
+    };
+    const char *at = outcome == BAD_OPEN ? field->text - 1 : record->p;
+    return h5vec_format_input_error(input, at, H5VEC_E_FORMAT_RECORD, err, "%s", words[outcome]);
+}
+
+/* Divide the record at the window's begin into reader->fields. *size = its bytes with its end; 0 at the end
+ * of the input. */
+static enum h5vec_status divide(struct h5vec_format_reader *reader, size_t *count, size_t *size,
+                                struct h5vec_error *err)
+{
+    struct h5vec_format_input *input = &reader->input;
+    enum outcome outcome = MORE;
+    struct record record;
+    for (;;) {
+        record = (struct record){
+            .p = input->buffer + input->begin, .end = input->buffer + input->end, .at_end = input->at_end};
+        if (record.p == record.end && record.at_end) {
+            *size = 0;
+            return H5VEC_OK;
+        }
+        do {
+            if (!h5vec_format_grow(&reader->fields, &reader->fields_capacity, record.count + 1,
+                                   sizeof *reader->fields))
+                return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "no memory for the fields of a record");
+            outcome = next_field(&record, &reader->fields[record.count++]);
+        } while (outcome == FIELD);
+        if (outcome != MORE)
+            break;
+        enum h5vec_status status = h5vec_format_input_more(input, err);
+        if (status != H5VEC_OK)
+            return status;
+    }
+    if (outcome != LAST_FIELD)
+        return refuse(input, &record, &reader->fields[record.count - 1], outcome, err);
+    *count = record.count;
+    *size = (size_t)(record.p - (input->buffer + input->begin));
+    return H5VEC_OK;
+}
+
+/* The next record that is not an empty line. */
+static enum h5vec_status next_record(struct h5vec_format_reader *reader, size_t *count, size_t *size,
+                                     struct h5vec_error *err)
+{
+    for (;;) {
+        enum h5vec_status status = divide(reader, count, size, err);
+        if (status != H5VEC_OK || *size == 0)
+            return status;
+        const struct h5vec_format_field *first = reader->fields;
+        const struct h5vec_format_field *last = first + *count - 1;
+        size_t length = (size_t)(last->text + last->size + last->quoted - first->text) + first->quoted;
+        if (length > reader->input.max_record)
+            return h5vec_format_input_error(&reader->input, first->text - first->quoted,
+                                            H5VEC_E_FORMAT_TOO_LONG, err,
+                                            "the record is longer than %zu bytes", reader->input.max_record);
+        if (length > 0)
+            return H5VEC_OK;
+        h5vec_format_input_take(&reader->input, *size);
+        reader->taken += *size;
+    }
+}
+
+/* The field whose name says that it is the geometry, else count. */
+static size_t named_geometry(const struct h5vec_format_field *fields, size_t count)
+{
+    static const char *const names[] = {"WKT", "geometry", "geom", "the_geom"};
+    for (size_t n = 0; n < sizeof names / sizeof names[0]; n++)
+        for (size_t i = 0; i < count; i++)
+            if (fields[i].size == strlen(names[n]) &&
+                strncasecmp(fields[i].text, names[n], fields[i].size) == 0)
+                return i;
+    return count;
+}
+
+static size_t first_wkt(const struct h5vec_format_field *fields, size_t count)
+{
+    size_t i = 0;
+    while (i < count && !h5vec_format_is_wkt(fields[i].text, fields[i].size))
+        i++;
+    return i;
+}
+
+/* All fields of the header become columns; the geometry's is taken out again when it is known. */
+static enum h5vec_status read_header(struct h5vec_format_reader *reader, size_t *count,
+                                     struct h5vec_error *err)
+{
+    size_t size;
+    enum h5vec_status status = divide(reader, count, &size, err);
+    if (status != H5VEC_OK)
+        return status;
+    for (size_t i = 0; i < *count; i++) {
+        const struct h5vec_format_field *field = &reader->fields[i];
+        if (h5vec_format_is_wkt(field->text, field->size))
+            return h5vec_format_input_error(&reader->input, field->text, H5VEC_E_FORMAT_UNKNOWN, err,
+                                            "WKT where CSV has the names of its columns: add a header line");
+        status = h5vec_format_rows_column(reader, field, err);
+        if (status != H5VEC_OK)
+            return status;
+    }
+    reader->field_count = *count;
+    reader->geometry_field = named_geometry(reader->fields, *count);
+    h5vec_format_input_take(&reader->input, size);
+    return H5VEC_OK;
+}
+
+/* The last format that is tried: it takes the header from the window before it knows. */
+static enum h5vec_status probe(struct h5vec_format_reader *reader, size_t line_size, bool *is,
+                               struct h5vec_error *err)
+{
+    (void)line_size; /* a header may have line ends inside quotes */
+    size_t columns, count, size = 0;
+    enum h5vec_status status = read_header(reader, &columns, err);
+    if (status == H5VEC_OK && reader->geometry_field == columns) {
+        status = next_record(reader, &count, &size, err);
+        if (status == H5VEC_OK && size > 0 && count == columns)
+            reader->geometry_field = first_wkt(reader->fields, count);
+    }
+    *is = status == H5VEC_OK && reader->geometry_field < columns;
+    if (*is)
+        h5vec_format_rows_drop_column(&reader->rows, reader->geometry_field);
+    /* What is not even divisible into fields is not CSV, rather than bad CSV. */
+    return status == H5VEC_E_FORMAT_RECORD ? H5VEC_OK : status;
+}
+
+static enum h5vec_status row(struct h5vec_format_reader *reader, bool *added, struct h5vec_error *err)
+{
+    size_t count, size;
+    *added = false;
+    enum h5vec_status status = next_record(reader, &count, &size, err);
+    if (status != H5VEC_OK || size == 0)
+        return status;
+    status = h5vec_format_rows_add(reader, reader->fields, count, err);
+    if (status != H5VEC_OK)
+        return status;
+    h5vec_format_input_take(&reader->input, size);
+    reader->taken += size;
+    *added = true;
+    return H5VEC_OK;
+}
+
+const struct h5vec_format_class h5vec_format_csv = {.name = "CSV", .probe = probe, .row = row};

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The reader: recognises the format by the first line that is not blank, then asks it for one row after the
+ * other until a batch is full.
+ */
+#include "h5vec_format.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include "format_internal.h"
+
+static const struct h5vec_format_class *const classes[] = {&h5vec_format_wkt, &h5vec_format_csv};
+
+enum { DEFAULT_MAX_RECORD = 256 * 1024 * 1024 };
+
+/* Bytes of memory that a batch may take for each byte of text that it may read: rows of a few bytes of text
+ * take about fifty bytes each. */
+enum { MEMORY_FACTOR = 4 };
+
+/* A UTF-8 byte order mark is skipped; UTF-16's say what is wrong before anything else would. */
+static enum h5vec_status skip_mark(struct h5vec_format_input *input, struct h5vec_error *err)
+{
+    while (input->end - input->begin < 3 && !input->at_end) {
+        enum h5vec_status status = h5vec_format_input_more(input, err);
+        if (status != H5VEC_OK)
+            return status;
+    }
+    size_t held = input->end - input->begin;
+    const char *text = input->buffer + input->begin;
+    if (held >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
+        input->begin += 3;
+    else if (held >= 2 && (memcmp(text, "\xFF\xFE", 2) == 0 || memcmp(text, "\xFE\xFF", 2) == 0))
+        return h5vec_error_set(err, H5VEC_E_FORMAT_UNKNOWN, 0, "the text is UTF-16: convert it to UTF-8");
+    return H5VEC_OK;
+}
+
+static enum h5vec_status recognise(struct h5vec_format_reader *reader, struct h5vec_error *err)
+{
+    struct h5vec_format_input *input = &reader->input;
+    enum h5vec_status status = skip_mark(input, err);
+    if (status != H5VEC_OK)
+        return status;
+    /* Text has no NUL: do not look for the end of a line in a large file that is something else. */
+    if (memchr(input->buffer + input->begin, '\0', input->end - input->begin))
+        return h5vec_error_set(err, H5VEC_E_FORMAT_UNKNOWN, 0, "not text: it has NUL bytes");
+    size_t size = 0, next = 0;
+    for (;;) {
+        status = h5vec_format_input_line(input, &size, &next, err);
+        if (status != H5VEC_OK)
+            return status;
+        if (next == 0) {
+            reader->class = &h5vec_format_wkt;
+            reader->field_count = 1;
+            return H5VEC_OK;
+        }
+        if (!h5vec_format_blank(input->buffer + input->begin, size))
+            break;
+        h5vec_format_input_take(input, next);
+    }
+    for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
+        bool is = false;
+        reader->class = classes[i];
+        status = classes[i]->probe(reader, size, &is, err);
+        if (status != H5VEC_OK || is)
+            return status;
+    }
+    return h5vec_error_set(err, H5VEC_E_FORMAT_UNKNOWN, 0,
+                           "neither WKT, one a line, nor CSV with a header and a WKT column");
+}
+
+enum h5vec_status h5vec_format_open(h5vec_format_source source, void *context,
+                                    const struct h5vec_format_options *options,
+                                    struct h5vec_format_reader **reader, struct h5vec_error *err)
+{
+    struct h5vec_format_reader *made = calloc(1, sizeof *made);
+    if (!made)
+        return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "no memory for a reader");
+    made->input.source = source;
+    made->input.context = context;
+    made->input.line = 1;
+    made->input.max_record = options && options->max_record ? options->max_record : DEFAULT_MAX_RECORD;
+    enum h5vec_status status = recognise(made, err);
+    if (status == H5VEC_OK && made->rows.columns > 0) {
+        made->rows.view = calloc(made->rows.columns, sizeof *made->rows.view);
+        if (!made->rows.view)
+            status = h5vec_error_set(err, H5VEC_E_NOMEM, 0, "no memory for a reader");
+    }
+    if (status == H5VEC_OK)
+        *reader = made;
+    else
+        h5vec_format_free(made);
+    return status;
+}
+
+void h5vec_format_free(struct h5vec_format_reader *reader)
+{
+    if (!reader)
+        return;
+    h5vec_format_rows_free(&reader->rows);
+    free(reader->fields);
+    free(reader->input.buffer);
+    free(reader);
+}
+
+const char *h5vec_format_name(const struct h5vec_format_reader *reader)
+{
+    return reader->class->name;
+}
+
+size_t h5vec_format_column_count(const struct h5vec_format_reader *reader)
+{
+    return reader->rows.columns;
+}
+
+const char *h5vec_format_column_name(const struct h5vec_format_reader *reader, size_t column)
+{
+    return reader->rows.column[column].name;
+}
+
+void h5vec_format_srid(const struct h5vec_format_reader *reader, int32_t *srid)
+{
+    *srid = reader->srid;
+}
+
+static void show(struct h5vec_format_rows *rows, struct h5vec_format_batch *batch)
+{
+    for (size_t i = 0; i < rows->columns; i++) {
+        const struct h5vec_format_text *column = &rows->column[i];
+        rows->view[i] = (struct h5vec_format_column){column->data, column->offsets, column->valid};
+    }
+    *batch = (struct h5vec_format_batch){.rows = rows->count,
+                                         .wkb = rows->wkb,
+                                         .offsets = rows->offsets,
+                                         .box = rows->box,
+                                         .valid = rows->valid,
+                                         .vertices = rows->vertices,
+                                         .columns = rows->view,
+                                         .geometry_types = rows->geometry_types,
+                                         .invalid = rows->invalid};
+}
+
+enum h5vec_status h5vec_format_next(struct h5vec_format_reader *reader, size_t max_bytes,
+                                    struct h5vec_format_batch *batch, struct h5vec_error *err)
+{
+    if (reader->failed)
+        return h5vec_error_set(err, H5VEC_E_ARG, 0, "the reader has failed before");
+    h5vec_format_rows_clear(&reader->rows);
+    size_t max_memory = max_bytes > SIZE_MAX / MEMORY_FACTOR ? SIZE_MAX : max_bytes * MEMORY_FACTOR;
+    bool added = true;
+    reader->taken = 0;
+    while (added && reader->taken < max_bytes && h5vec_format_rows_bytes(&reader->rows) < max_memory) {
+        enum h5vec_status status = reader->class->row(reader, &added, err);
+        if (status != H5VEC_OK) {
+            reader->failed = true;
+            return status;
+        }
+    }
+    show(&reader->rows, batch);
+    return H5VEC_OK;
+}
+
+/* "Z", "M" or "ZM" at text, in any case, as a word or before '('. Returns its length. */
+static size_t dimension_tag(const char *text, size_t size)
+{
+    size_t i = 0;
+    while (i < size && i < 2 && text[i] && strchr("zZmM", text[i]))
+        i++;
+    return i;
+}
+
+static size_t spaces(const char *text, size_t size)
+{
+    size_t i = 0;
+    while (i < size && text[i] && strchr(" \t\r\n", text[i]))
+        i++;
+    return i;
+}
+
+/* Types that are WKT but not among the seven; the codec's error names them. */
+static const char *const other_types[] = {
+    "CIRCULARSTRING", "COMPOUNDCURVE", "CURVEPOLYGON",      "MULTICURVE", "MULTISURFACE",
+    "CURVE",          "SURFACE",       "POLYHEDRALSURFACE", "TIN",        "TRIANGLE"};
+
+/* Whether text is the type name and then what follows one in WKT. */
+static bool rest_is_wkt(const char *text, size_t size, const char *name)
+{
+    size_t i = strlen(name);
+    if (size < i || strncasecmp(text, name, i) != 0)
+        return false;
+    i += spaces(text + i, size - i);
+    i += dimension_tag(text + i, size - i);
+    i += spaces(text + i, size - i);
+    return (i < size && text[i] == '(') || (size - i >= 5 && strncasecmp(text + i, "EMPTY", 5) == 0);
+}
+
+bool h5vec_format_is_wkt(const char *text, size_t size)
+{
+    size_t skip = spaces(text, size);
+    if (size - skip >= 5 && strncasecmp(text + skip, "SRID=", 5) == 0) {
+        const char *semicolon = memchr(text + skip, ';', size - skip);
+        if (!semicolon)
+            return false;
+        skip = (size_t)(semicolon - text) + 1;
+        skip += spaces(text + skip, size - skip);
+    }
+    text += skip;
+    size -= skip;
+    for (int type = VCODEC_POINT; type <= VCODEC_GEOMETRYCOLLECTION; type++)
+        if (rest_is_wkt(text, size, vcodec_type_name((enum vcodec_type)type)))
+            return true;
+    for (size_t i = 0; i < sizeof other_types / sizeof other_types[0]; i++)
+        if (rest_is_wkt(text, size, other_types[i]))
+            return true;
+    return false;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What the files of formats/ share. A format is one struct of functions (h5vec_format_class); it takes
+ * records out of the input window (format_input.c) and adds rows to the batch (format_rows.c).
+ */
+#ifndef H5VEC_FORMAT_INTERNAL_H
+#define H5VEC_FORMAT_INTERNAL_H
+
+#include "h5vec_format.h"
+
+/* ---- The window over the input: buffer[begin .. end) is what has been read and not yet taken. ---- */
+struct h5vec_format_input {
+    h5vec_format_source source;
+    void *context;
+    char *buffer;
+    size_t begin, end, capacity;
+    size_t max_record;
+    bool at_end;   /* the source has no more bytes */
+    uint64_t line; /* line of buffer[begin], from 1 */
+};
+
+/* Make the window longer, or set at_end. Pointers into the buffer become stale; begin may change. An
+ * unfinished record that is already longer than max_record is H5VEC_E_FORMAT_TOO_LONG. */
+enum h5vec_status h5vec_format_input_more(struct h5vec_format_input *input, struct h5vec_error *err);
+
+/* Find the end of the line that begins at begin: *size bytes without its end ("\n", "\r\n", or the end of the
+ * input), *next of them with it. *next = 0 at the end of the input. */
+enum h5vec_status h5vec_format_input_line(struct h5vec_format_input *input, size_t *size, size_t *next,
+                                          struct h5vec_error *err);
+
+/* Take size bytes from the window, counting lines. */
+void h5vec_format_input_take(struct h5vec_format_input *input, size_t size);
+
+/* An error at a place in the window, as "line 7, column 12: message" (columns count bytes from 1). Returns
+ * status. */
+enum h5vec_status h5vec_format_input_error(const struct h5vec_format_input *input, const char *at,
+                                           enum h5vec_status status, struct h5vec_error *err, const char *fmt,
+                                           ...) __attribute__((format(printf, 5, 6)));
+
+/* Whether text is only blanks (space, tab, CR). */
+bool h5vec_format_blank(const char *text, size_t size);
+
+/* ---- The rows of a batch. ---- */
+struct h5vec_format_text {
+    char *name;
+    char *data;
+    size_t size, capacity;
+    int64_t *offsets;
+    uint8_t *valid;
+};
+
+struct h5vec_format_rows {
+    size_t count, capacity; /* rows */
+    uint8_t *wkb;
+    size_t wkb_size, wkb_capacity;
+    int64_t *offsets;
+    struct vcodec_box *box;
+    uint8_t *valid;
+    uint64_t *vertices;
+    uint32_t geometry_types;
+    uint64_t invalid;
+    size_t columns;
+    struct h5vec_format_text *column;
+    struct h5vec_format_column *view; /* what the batch shows of column */
+};
+
+/* A field of a record, in the window. */
+struct h5vec_format_field {
+    char *text; /* without the quotes around it */
+    size_t size;
+    bool quoted;
+    bool doubled; /* has quotes written as two */
+};
+
+struct h5vec_format_reader;
+
+/* Add an attribute column with this name. Before any row. */
+enum h5vec_status h5vec_format_rows_column(struct h5vec_format_reader *reader,
+                                           const struct h5vec_format_field *name, struct h5vec_error *err);
+void h5vec_format_rows_drop_column(struct h5vec_format_rows *rows, size_t i);
+
+/* Add the row of a record: fields[0 .. count), which must be the reader's field_count; the geometry's is WKT.
+ */
+enum h5vec_status h5vec_format_rows_add(struct h5vec_format_reader *reader, struct h5vec_format_field *fields,
+                                        size_t count, struct h5vec_error *err);
+
+void h5vec_format_rows_clear(struct h5vec_format_rows *rows);
+void h5vec_format_rows_free(struct h5vec_format_rows *rows);
+
+/* Bytes of memory that the rows take. */
+size_t h5vec_format_rows_bytes(const struct h5vec_format_rows *rows);
+
+/* Make the array that *slot (the address of a pointer of any type) points to hold need elements; *capacity is
+ * what it holds, which at least doubles. False if there is no memory. */
+bool h5vec_format_grow(void *slot, size_t *capacity, size_t need, size_t element);
+
+/* ---- Formats. ---- */
+struct h5vec_format_class {
+    const char *name;
+    /* Is it this format? The first line that is not blank, without its end, is line[0 .. size), at the
+     * window's begin. If so, set up fields and columns and take what comes before the first record. */
+    enum h5vec_status (*probe)(struct h5vec_format_reader *reader, size_t size, bool *is,
+                               struct h5vec_error *err);
+    /* Add the next record's row to reader->rows; *added = false at the end of the input. */
+    enum h5vec_status (*row)(struct h5vec_format_reader *reader, bool *added, struct h5vec_error *err);
+};
+
+extern const struct h5vec_format_class h5vec_format_wkt;
+extern const struct h5vec_format_class h5vec_format_csv;
+
+struct h5vec_format_reader {
+    const struct h5vec_format_class *class;
+    struct h5vec_format_input input;
+    struct h5vec_format_rows rows;
+    struct h5vec_format_field *fields; /* of the record at hand */
+    size_t fields_capacity;
+    size_t field_count;    /* fields of every record */
+    size_t geometry_field; /* which of them is the geometry */
+    size_t taken;          /* bytes of text in the batch at hand */
+    bool has_geometry;     /* a geometry was read: srid is its SRID */
+    bool failed;
+    int32_t srid;
+};
+
+/* Whether text looks like WKT, well formed or not: a type's name, its dimension, then '(' or EMPTY. */
+bool h5vec_format_is_wkt(const char *text, size_t size);
+
+#endif
