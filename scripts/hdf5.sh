@@ -93,19 +93,17 @@ from_cache() {
   hdf5_where="in $built"
 }
 
-# apt_candidate PACKAGE: the version that apt would install, if any.
-apt_candidate() { apt-cache policy "$1" | sed -n '/(none)/d; s/^ *Candidate: //p'; }
+# apt_candidate: the version of the distribution's parallel HDF5, if apt's lists are there.
+apt_hdf5=libhdf5-mpich-dev
+apt_candidate() { apt-cache policy $apt_hdf5 | sed -n '/(none)/d; s/^ *Candidate: //p'; }
+apt_has_hdf5() { candidate=$(apt_candidate) && [ -n "$candidate" ] && dpkg --compare-versions "$candidate" ge 1.14; }
 
 # from_apt: the distribution's, if it is new enough.
 from_apt() {
   command -v apt-cache >/dev/null || return 1
-  candidate=$(apt_candidate libhdf5-mpich-dev)
-  if [ -z "$candidate" ] && as_root true; then # every Debian has that package: the lists are missing
-    apt_update
-    candidate=$(apt_candidate libhdf5-mpich-dev)
-  fi
-  [ -n "$candidate" ] && dpkg --compare-versions "$candidate" ge 1.14 || return 1
-  apt_install libhdf5-mpich-dev
+  if [ -z "$(apt_candidate)" ] && as_root true; then apt_update; fi
+  apt_has_hdf5 || return 1
+  apt_install $apt_hdf5
   works_pc hdf5-mpich mpich
 }
 

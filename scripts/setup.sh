@@ -41,7 +41,7 @@ as_root() {
   fi
 }
 
-# apt PACKAGE...: install those that are missing; lists are fetched once, and only if something is.
+# apt_update: once, and only if something is missing.
 apt_updated=no
 apt_update() {
   [ $apt_updated = no ] || return 0
@@ -49,12 +49,19 @@ apt_update() {
   quietly "$logs/apt-update.log" as_root apt-get -o DPkg::Lock::Timeout=300 update || exit 1
   apt_updated=yes
 }
+# hdf5_too: apt's HDF5, when it will be wanted next: nobody should have to ask the administrator twice.
+hdf5_too() {
+  case $wanted in *$apt_hdf5*) return 0 ;; esac
+  if [ -z "${HDF5_ROOT:-}" ] && apt_has_hdf5; then missing $apt_hdf5; fi
+}
+
+# apt_install PACKAGE...: install those that are missing
 apt_install() {
   wanted=$(missing "$@")
   [ -n "$wanted" ] || return 0
   if ! as_root true; then
     say "these packages are missing, and installing them needs root; run this, then $0 again:" >&2
-    printf '  apt-get install --no-install-recommends %s\n' "${wanted% }" >&2
+    printf '  apt-get install --no-install-recommends %s\n' "$wanted$(hdf5_too)" >&2
     exit 1
   fi
   apt_update
