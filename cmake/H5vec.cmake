@@ -45,6 +45,9 @@ function(h5vec_unit_test name)
   endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE h5vec_settings PkgConfig::CHECK ${ARG_LINK})
+  if(TEST_WRAPPER) # valgrind is 20 to 50 times slower
+    math(EXPR ARG_TIMEOUT "${ARG_TIMEOUT} * 10")
+  endif()
   separate_arguments(wrapper UNIX_COMMAND "${TEST_WRAPPER}")
   add_test(NAME ${name} COMMAND ${wrapper} $<TARGET_FILE:${name}>)
   set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "unit;${ARG_LABELS}"
