@@ -12,7 +12,8 @@
 #include <stdint.h>
 #include "h5vec_status.h"
 
-#define VCODEC_MAX_DEPTH 128 /* nesting of collections that is accepted; deeper is H5VEC_E_DEPTH */
+/* So many collections (multi-geometries are such) may stand one in another; more is H5VEC_E_DEPTH. */
+#define VCODEC_MAX_DEPTH 128
 
 /* OGC's seven types, numbered as in WKB. */
 enum vcodec_type {
@@ -38,13 +39,14 @@ struct vcodec_box {
     double xmin, ymin, xmax, ymax;
 };
 
-/* What one pass over a geometry tells. */
+/* What one pass over a geometry tells. It is empty if no vertex has an x or y other than NaN, so that nothing
+ * enters the box. It is (structurally) invalid if it has a line of one point, or a ring that has one to three
+ * points or does not end at the x and y it begins with. SRIDs within a geometry must agree. */
 struct vcodec_info {
     enum vcodec_type type; /* of the outermost geometry */
     enum vcodec_dim dim;
-    bool empty; /* no vertex with a finite or infinite ordinate: nothing enters the envelope */
-    bool
-        invalid; /* structurally invalid: a one-point line, an unclosed ring, a ring of fewer than 4 points */
+    bool empty;
+    bool invalid;
     bool nonfinite;        /* a NaN or infinity among the ordinates, other than POINT EMPTY's */
     bool has_srid;         /* EWKB's SRID or "SRID=n;" was there */
     int32_t srid;          /* 0 without has_srid */
@@ -88,8 +90,8 @@ enum h5vec_status vcodec_wkt_write(const uint8_t *wkb, size_t size, char *out, s
                                    size_t *length, struct h5vec_error *err);
 
 /* Correctly rounded double of the decimal number (optional sign, digits with an optional point, optional
- * exponent) at text[0 .. size); *length = bytes taken. H5VEC_E_WKT_NUMBER if there is none or it overflows.
- */
+ * exponent) at text[0 .. size); *length = bytes taken. H5VEC_E_WKT_NUMBER if there is none
+ * or it overflows. */
 enum h5vec_status vcodec_number_read(const char *text, size_t size, double *value, size_t *length);
 
 /* Shortest decimal that reads back to value, at most VCODEC_NUMBER_MAX bytes, no NUL; returns its length. */

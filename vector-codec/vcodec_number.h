@@ -34,13 +34,24 @@ static inline int vcodec_log2_pow10(int e)
  * is out of range. */
 const char *vcodec_number_general(const char *p, const char *end, double *value);
 
-/* Up to eight characters, the first in the lowest byte, 0 behind the end. */
-static inline uint64_t vcodec_eight(const char *p, const char *end)
+/* The text that numbers are read from. */
+struct vcodec_text {
+    const char *begin, *end;
+};
+
+/* Up to eight characters from p on, the first in the lowest byte, 0 behind the end. Near the end they are cut
+ * out of the last eight of the text. */
+static inline uint64_t vcodec_eight(const struct vcodec_text *text, const char *p)
 {
-    if (end - p >= 8)
+    ptrdiff_t left = text->end - p;
+    if (left >= 8)
         return vcodec_load64((const uint8_t *)p);
+    if (text->end - text->begin >= 8) {
+        int half = (int)(32 - 4 * left);
+        return vcodec_load64((const uint8_t *)text->end - 8) >> half >> half;
+    }
     uint64_t chunk = 0;
-    for (int shift = 0; p < end; shift += 8)
+    for (int shift = 0; p < text->end; shift += 8)
         chunk |= (uint64_t)(unsigned char)*p++ << shift;
     return chunk;
 }
@@ -67,12 +78,12 @@ static inline uint64_t vcodec_digit_value(uint64_t chunk, unsigned n)
 }
 
 /* Take all digits at *p, up to where three chunks end, onto *value. Returns how many. */
-static inline unsigned vcodec_digits(const char **p, const char *end, uint64_t *value)
+static inline unsigned vcodec_digits(const struct vcodec_text *text, const char **p, uint64_t *value)
 {
     static const uint64_t scale[9] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
     unsigned n, total = 0;
     do {
-        uint64_t chunk = vcodec_eight(*p, end) ^ UINT64_C(0x3030303030303030);
+        uint64_t chunk = vcodec_eight(text, *p) ^ UINT64_C(0x3030303030303030);
         n = vcodec_digit_count(chunk);
         *value = *value * scale[n] + vcodec_digit_value(chunk, n);
         *p += n;
@@ -81,22 +92,23 @@ static inline unsigned vcodec_digits(const char **p, const char *end, uint64_t *
     return total;
 }
 
-/* As vcodec_number_general(). */
-static inline const char *vcodec_number_parse(const char *text, const char *end, double *value)
+/* As vcodec_number_general(), at p in text. */
+static inline const char *vcodec_number_parse(const struct vcodec_text *text, const char *start,
+                                              double *value)
 {
-    const char *p = text;
+    const char *p = start, *const end = text->end;
     bool negative = p < end && *p == '-';
     p += negative;
     uint64_t digits = 0;
-    unsigned before = vcodec_digits(&p, end, &digits), after = 0;
+    unsigned before = vcodec_digits(text, &p, &digits), after = 0;
     if (p < end && *p == '.') {
         p++;
-        after = vcodec_digits(&p, end, &digits);
+        after = vcodec_digits(text, &p, &digits);
     }
     /* With 19 digits or less nothing wrapped and no chunk was left out. */
     bool simple = before + after - 1 < 19 && digits <= UINT64_C(1) << 53 && (p == end || (*p | 0x20) != 'e');
     if (!simple)
-        return vcodec_number_general(text, end, value);
+        return vcodec_number_general(start, end, value);
     double quotient = (double)digits / vcodec_pow10_double[after];
     *value = negative ? -quotient : quotient;
     return p;

@@ -254,7 +254,8 @@ const char *vcodec_number_general(const char *p, const char *end, double *value)
 enum h5vec_status vcodec_number_read(const char *text, size_t size, double *value, size_t *length)
 {
     double v = 0;
-    const char *end = size ? vcodec_number_parse(text, text + size, &v) : NULL;
+    struct vcodec_text all = {text, size ? text + size : text};
+    const char *end = vcodec_number_parse(&all, text, &v);
     if (!end || v - v != 0)
         return H5VEC_E_WKT_NUMBER;
     *value = v;

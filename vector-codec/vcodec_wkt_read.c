@@ -264,11 +264,12 @@ static enum h5vec_status odd_end(struct reader *r, const char *p, bool first_poi
 static inline enum h5vec_status one_point(struct reader *r, const char **at, unsigned ordinates, uint8_t *out,
                                           bool first_point)
 {
+    const struct vcodec_text text = {r->begin, r->end};
     const char *p = *at, *const end = r->end;
     for (unsigned i = 0; i < ordinates; i++) {
         double value;
         p = skip_space(p, end);
-        const char *behind = vcodec_number_parse(p, end, &value);
+        const char *behind = vcodec_number_parse(&text, p, &value);
         if (!behind || value - value != 0) {
             enum h5vec_status status = odd_number(r, p, &value, &behind);
             if (status)
