@@ -29,8 +29,12 @@ hid_t create_chunked(hid_t file, const char *name, hsize_t n, hsize_t max, hsize
 /* Place a chunk of a one-dimensional dataset: HDF5 gets size bytes of rubbish for it. */
 herr_t place_chunk(hid_t file, hid_t dataset, hsize_t first, haddr_t addr, hsize_t size, uint32_t mask);
 
-/* Another process opens the file by its name and writes there. */
+/* Somebody else opens the file by its name and writes there: without HDF5, and in another process. */
+void write_outside(const char *path, haddr_t addr, const void *bytes, size_t size);
 void write_from_child(const char *path, haddr_t addr, const void *bytes, size_t size);
+
+/* Run the suite of one test case and return main's exit code. */
+int run_tests(const char *name, TCase *tcase);
 
 /* All messages of the current error stack, one a line. */
 const char *error_text(void);
