@@ -94,7 +94,7 @@ check_tidy() {
   pinned clang-tidy || return 77
   quietly "$logs/tidy-configure.log" configure clang || return 1
   git ls-files -z '*.c' | xargs -0 -n 1 -P "$jobs" "$tool" --quiet --warnings-as-errors='*' -p build/clang \
-    >"$logs/tidy.log" 2>&1 || { grep -v 'warnings generated' "$logs/tidy.log"; return 1; }
+    >"$logs/tidy.log" 2>&1 || { grep -E '(error|warning): ' "$logs/tidy.log" | sort -u; say "all of it: $logs/tidy.log"; return 1; }
 }
 
 # every tracked C file is compiled by somebody.
