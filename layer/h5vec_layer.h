@@ -133,9 +133,8 @@ struct h5vec_layer_column {
 struct h5vec_layer_info {
     uint64_t rows;
     uint64_t wkb_bytes;
-    uint64_t blocks; /* rows of index/blocks; 0 without has_blocks */
+    uint64_t blocks; /* rows of index/blocks */
     bool has_valid;  /* some geometry is null */
-    bool has_blocks;
     bool has_rtree;
     size_t columns;
     const struct h5vec_layer_column *column; /* in order of link name */
