@@ -107,4 +107,31 @@ size_t h5vec_layer_row_bytes(enum h5vec_layer_role role, const struct h5vec_laye
 uint64_t h5vec_layer_chunk_rows(enum h5vec_layer_role role, const struct h5vec_layer_shape *shape,
                                 uint64_t rows, const struct h5vec_layer_storage *storage);
 
+/* A dataset of a new layer, and the rows on their way to it. Free it in any case. */
+struct h5vec_layer_sink {
+    enum h5vec_layer_role role;
+    const struct h5vec_layer_shape *shape; /* of a fixed column, else NULL */
+    const struct h5vec_layer_storage *storage;
+    hid_t group; /* that path is relative to */
+    char *path;
+    hid_t dataset;
+    char *buffer; /* NULL until the first row */
+    size_t row_bytes;
+    uint64_t capacity, used; /* rows in the buffer */
+    uint64_t written;        /* rows in the dataset */
+};
+
+enum h5vec_status h5vec_layer_sink_init(struct h5vec_layer_sink *sink, enum h5vec_layer_role role,
+                                        const struct h5vec_layer_shape *shape, hid_t group, const char *path,
+                                        const struct h5vec_layer_storage *storage, struct h5vec_error *err);
+void h5vec_layer_sink_free(struct h5vec_layer_sink *sink);
+
+/* Append rows, in the memory layout of the role (bbox: struct vcodec_box, blocks: struct h5vec_layer_block,
+ * fixed columns: their type's own); data NULL: rows of ones. */
+enum h5vec_status h5vec_layer_sink_put(struct h5vec_layer_sink *sink, const void *data, uint64_t rows,
+                                       struct h5vec_error *err);
+
+/* Write the buffered rows behind those already there; creates the dataset at the first time. */
+enum h5vec_status h5vec_layer_sink_flush(struct h5vec_layer_sink *sink, struct h5vec_error *err);
+
 #endif
