@@ -168,11 +168,11 @@ def test_small_buffers(folder):
 
 @test
 def test_named_size_does(folder):
-    """One chunk of 24 MiB: the refusal names a size, and that size works."""
+    """One chunk of 12 MiB: the refusal names a size, and that size works."""
     path, out = f"{folder}/a.h5", f"{folder}/out/o.h5"
     with h5make.create(path) as f:
-        h5make.put(f, "wide", h5make.of("<u4"), (4, 6 * MiB), chunk=(1, 6 * MiB), filters=("deflate:1",), data="small",
-                   maxshape=(None, 6 * MiB))
+        h5make.put(f, "wide", h5make.of("<u4"), (2, 3 * MiB), chunk=(1, 3 * MiB), filters=("deflate:1",), data="small",
+                   maxshape=(None, 3 * MiB))
     r = run(["-o", out, "--buffer-size=8MiB", path, path], 2)
     check(r.code == 2 and "/wide" in r.err, f"exit {r.code}: {r.err}")
     named = re.findall(r"\b(\d+(?:\.\d+)?) ?((?:[KMG]iB?)|B|bytes)", r.err.replace("8MiB", "").replace("8 MiB", ""))

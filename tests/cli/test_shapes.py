@@ -61,7 +61,7 @@ def test_rank_32(folder):
 @test
 def test_trailing_chunks_smaller_than_the_dataset(folder):
     """Chunks of 256 KiB and more are kept, so rows of every input meet in chunks that are partial on each side."""
-    how = {"chunk": (100, 700), "filters": ("shuffle", "deflate:1"), "data": "small"}
+    how = {"chunk": (100, 700), "maxshape": (None, 1500), "filters": ("shuffle", "deflate:1"), "data": "small"}
     inputs = [build(folder, i, ("d", "<i4", (rows, 1500), how)) for i, rows in enumerate((130, 40, 261))]
     out = both_ways(folder, inputs)
     check(describe(out)["/d"].chunk == (100, 700), f"chunk not kept: {describe(out)['/d'].chunk}")
