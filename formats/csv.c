@@ -207,7 +207,9 @@ static enum h5vec_status probe(struct h5vec_format_reader *reader, size_t line_s
     (void)line_size; /* a header may have line ends inside quotes */
     size_t columns, count, size = 0;
     enum h5vec_status status = read_header(reader, &columns, err);
-    if (status == H5VEC_OK && reader->geometry_field == columns) {
+    /* A single column must have a known name: else a WKT file whose first line is wrong would lose that line.
+     */
+    if (status == H5VEC_OK && reader->geometry_field == columns && columns > 1) {
         status = next_record(reader, &count, &size, err);
         if (status == H5VEC_OK && size > 0 && count == columns)
             reader->geometry_field = first_wkt(reader->fields, count);

@@ -172,7 +172,7 @@ static size_t dimension_tag(const char *text, size_t size)
 static size_t spaces(const char *text, size_t size)
 {
     size_t i = 0;
-    while (i < size && text[i] && strchr(" \t\r\n", text[i]))
+    while (i < size && text[i] && strchr(" \t\r\n\v\f", text[i]))
         i++;
     return i;
 }

@@ -44,10 +44,10 @@ struct h5vec_format_reader;
 
 /* Recognise the input by its content and start reading: WKT, one a line (blank lines skipped; tab-separated
  * text around it becomes columns "column_1", ... numbered by their place), or CSV with a header and a WKT
- * column (RFC 4180; the WKT column is the one called WKT, geometry, geom or the_geom in any case, else the
- * first whose value in the first record is WKT; empty lines skipped). An empty WKT field is a null geometry;
- * an empty field of another column is no value, unless it is quoted ("", an empty text). A UTF-8 BOM is
- * skipped. On success the caller frees *reader. An empty input is WKT with no rows. */
+ * column (RFC 4180; the WKT column is the one called WKT, geometry, geom or the_geom in any case, else, of
+ * several columns, the first whose value in the first record is WKT; empty lines skipped). An empty WKT field
+ * is a null geometry; an empty field of another column is no value, unless it is quoted ("", an empty text).
+ * A UTF-8 BOM is skipped. On success the caller frees *reader. An empty input is WKT with no rows. */
 enum h5vec_status h5vec_format_open(h5vec_format_source source, void *context,
                                     const struct h5vec_format_options *options,
                                     struct h5vec_format_reader **reader, struct h5vec_error *err);
