@@ -9,7 +9,7 @@ from typing import Any
 
 import h5py
 import numpy as np
-from h5py import h5a, h5d, h5o, h5r, h5s, h5t, h5z
+from h5py import h5a, h5d, h5o, h5r, h5s, h5t
 
 LAYOUTS = {h5d.COMPACT: "compact", h5d.CONTIGUOUS: "contiguous", h5d.CHUNKED: "chunked"}
 

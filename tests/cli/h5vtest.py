@@ -6,6 +6,7 @@ A test script decorates functions with @test and ends with main(). Exit 0: all p
 77: everything was skipped. Names given as arguments pick tests.
 """
 import contextlib
+import json
 import os
 import re
 import shutil
@@ -133,6 +134,17 @@ def one_line(r, *words):
     for word in words:
         choices = word if isinstance(word, tuple) else (word,)
         check(any(c.lower() in lines[0].lower() for c in choices), f"{' or '.join(choices)!r} is not in: {lines[0]}")
+
+
+def one_object(text):
+    """The JSON object that is all of the text."""
+    try:
+        value = json.loads(text)
+    except ValueError as e:
+        raise AssertionError(f"not one JSON value ({e}): {text[:300]}") from None
+    check(isinstance(value, dict), f"not an object: {text[:300]}")
+    check("schema" in value and "version" in value, f"no schema or no version: {sorted(value)}")
+    return value
 
 
 def fails(inputs, out, code, *words, ranks=RANKS, options=(), **keywords):

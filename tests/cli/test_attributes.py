@@ -3,7 +3,7 @@
 datasets are kept."""
 import h5py
 import numpy as np
-from h5py import h5s, h5t
+from h5py import h5s
 
 import h5make
 from h5model import assert_model, describe

@@ -2,7 +2,6 @@
 """The oracle itself is tested: a merge made by h5py passes it, and every kind of planted difference fails it."""
 import ctypes
 import ctypes.util
-import json
 import random
 import time
 
@@ -298,29 +297,6 @@ def test_encoder_against_geos(folder):
         check(wkb == g.wkb(), f"GEOS differs on {g.wkt(Plain)}: {wkb.hex()}, {g.wkb().hex()}")
 
 
-def write_layer(path, rows, columns):
-    """A layer as h5py writes it."""
-    wkb = [b"" if r is None else r.wkb() for r in rows]
-    offsets = geo.offsets_of(wkb)
-    with h5py.File(path, "w") as f:
-        layer = f.create_group("layer")
-        layer.attrs["h5vec_version"] = 1
-        column = {"encoding": "WKB", "geometry_types": sorted({r.name() for r in rows if r}), "crs": None}
-        boxes = np.array([geo.EMPTY_BOX if r is None else r.box() for r in rows])
-        column["bbox"] = [*boxes[:, :2].min(0), *boxes[:, 2:].max(0)]
-        text = json.dumps({"version": "1.1.0", "primary_column": "geometry", "columns": {"geometry": column}}).encode()
-        layer.attrs.create("geo", text, dtype=h5py.string_dtype("utf-8", len(text)))
-        g = layer.create_group("geometry")
-        for name, data in (("wkb", np.frombuffer(b"".join(wkb), "u1")), ("offsets", offsets), ("bbox", boxes),
-                           ("valid", np.array([r is not None for r in rows], "u1"))):
-            g.create_dataset(name, data=data, maxshape=(None, *data.shape[1:]))
-        for name, values in columns.items():
-            layer[f"columns/{name}/data"] = np.frombuffer(b"".join(values), "u1")
-            layer[f"columns/{name}/offsets"] = geo.offsets_of(values)
-        kind = [("row", "u8"), ("rows", "u8"), ("begin", "u8"), ("end", "u8"), ("vertices", "u8"), ("box", "f8", (4,))]
-        layer["index/blocks"] = np.array(geo.blocks_of(rows, offsets), kind)
-
-
 @test
 def test_layer_oracle(folder):
     rng = random.Random(8)
@@ -332,7 +308,7 @@ def test_layer_oracle(folder):
         def change(layer):
             layer[name][index] = value
         return change
-    write_layer(path, rows, columns)
+    geo.write_layer(path, rows, columns)
     geo.check_layer(path, "layer", rows, columns)
     changes = [spoil("geometry/wkb", 500, 255), spoil("geometry/offsets", 700, 3), spoil("geometry/bbox", (11, 2), 1000.0),
                spoil("geometry/valid", 4, 1), spoil("columns/id/data", 9, 0), spoil("columns/id/offsets", 9, 0),
@@ -340,7 +316,7 @@ def test_layer_oracle(folder):
                lambda layer: layer.attrs.modify("h5vec_version", 2), lambda layer: layer.create_group("columns/more"),
                lambda layer: spoil("index/blocks", 1, layer["index/blocks"][0])(layer)]
     for k, change in enumerate(changes):
-        write_layer(path, rows, columns)
+        geo.write_layer(path, rows, columns)
         with h5py.File(path, "r+") as f:
             change(f["layer"])
         try:
