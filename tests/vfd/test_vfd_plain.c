@@ -52,9 +52,7 @@ static void expect_ints(const char *name, int n)
     hsize_t count;
     int *values = read_ints(path, name, &count);
     ck_assert(count == (hsize_t)n);
-    for (int i = 0; i < n; i++)
-        ck_assert_int_eq(values[i], i);
-    free(values);
+    expect_ascending(values, count);
 }
 
 static off_t size_of(void)
@@ -199,8 +197,10 @@ START_TEST(a_read_past_the_end_gives_zeros)
     H5Pset_alloc_time(dcpl, H5D_ALLOC_TIME_EARLY);
     hid_t d = H5Dcreate2(file, "d", H5T_NATIVE_UCHAR, space, H5P_DEFAULT, dcpl, H5P_DEFAULT);
     ck_assert(H5Dread(d, H5T_NATIVE_UCHAR, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes) >= 0);
-    for (hsize_t i = 0; i < n; i++)
-        ck_assert(bytes[i] == 0);
+    hsize_t zeros = 0;
+    while (zeros < n && bytes[zeros] == 0)
+        zeros++;
+    ck_assert(zeros == n);
     H5Dclose(d);
     H5Sclose(space);
     H5Pclose(dcpl);

@@ -44,8 +44,10 @@ static void finish(hid_t file)
     FILE *f = fopen(guards.path, "rb");
     for (int i = 0; i < guards.n; i++) {
         ck_assert(fseek(f, (long)guards.at[i], SEEK_SET) == 0 && fread(bytes, 1, PAGE, f) == PAGE);
-        for (int j = 0; j < PAGE; j++)
-            ck_assert_msg(bytes[j] == 0xa0 + i % 64, "byte %d of reservation %d was overwritten", j, i);
+        int j = 0;
+        while (j < PAGE && bytes[j] == 0xa0 + i % 64)
+            j++;
+        ck_assert_msg(j == PAGE, "byte %d of reservation %d was overwritten", j, i);
     }
     fclose(f);
 }
@@ -178,9 +180,7 @@ START_TEST(rule1_virtual_dataset_survives)
     finish(file);
     int *all = read_ints(guards.path, "all", &n);
     ck_assert(n == 40);
-    for (int i = 0; i < 40; i++)
-        ck_assert_int_eq(all[i], i);
-    free(all);
+    expect_ascending(all, n);
     H5Pclose(dcpl);
     H5Sclose(space);
     H5Sclose(source);
@@ -278,9 +278,7 @@ START_TEST(rule4_zone_overflows_midway)
     finish(file);
     hsize_t n;
     int *values = read_ints(guards.path, "d", &n);
-    for (int i = 0; i < 300 * 1024; i++)
-        ck_assert_int_eq(values[i], i);
-    free(values);
+    expect_ascending(values, n);
     done(reopen());
 }
 END_TEST

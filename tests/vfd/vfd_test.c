@@ -130,6 +130,15 @@ int *read_ints(const char *path, const char *name, hsize_t *n)
     return values;
 }
 
+void expect_ascending(int *values, hsize_t n)
+{
+    hsize_t i = 0;
+    while (i < n && values[i] == (int)i)
+        i++;
+    ck_assert_msg(i == n, "value %llu is %d", (unsigned long long)i, i < n ? values[i] : 0);
+    free(values);
+}
+
 int run_tests(const char *name, TCase *tcase)
 {
     Suite *suite = suite_create(name);

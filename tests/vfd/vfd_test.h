@@ -42,5 +42,7 @@ bool error_says(const char *part);
 
 /* The values of a dataset of ints, read with HDF5's own driver; *n of them. Freed by the caller. */
 int *read_ints(const char *path, const char *dataset, hsize_t *n);
+/* values[i] is i; frees values. One assertion: Check's are slow. */
+void expect_ascending(int *values, hsize_t n);
 
 #endif
