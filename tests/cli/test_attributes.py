@@ -65,7 +65,13 @@ def test_every_kind_from_the_first(folder):
         assert_model(concat(inputs), f"{folder}/out/{ranks}.h5")
     merge(inputs, f"{folder}/out/c.h5", 2, "--write=collective")
     assert_model(concat(inputs), f"{folder}/out/c.h5")
-    h5dump_110(f"{folder}/out/1.h5")
+
+
+@test
+def test_readers_of_1_10(folder):
+    make(f"{folder}/a.h5", 1, libver=("v110", "v110"))
+    merge([f"{folder}/a.h5"] * 2, f"{folder}/out/o.h5", 2)
+    h5dump_110(f"{folder}/out/o.h5")
 
 
 def scales(path, seed, order):

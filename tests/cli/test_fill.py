@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Fill values, fill times and chunks that were never written."""
 import itertools
+import zlib
 
 import h5py
 import numpy as np
@@ -151,6 +152,49 @@ def test_chunk_filter_masks(folder):
     for ranks in (1, 2):
         merge(inputs, f"{folder}/out/{ranks}.h5", ranks)
         assert_model(concat(inputs), f"{folder}/out/{ranks}.h5")
+
+
+@test
+def test_rows_beyond_32_bits(folder):
+    """Five thousand million rows in each input, two chunks of them written."""
+    rows, chunk = 5 * 10 ** 9 + 7, 4 * 1024 * 1024
+    inputs = []
+    for i in range(2):
+        inputs.append(f"{folder}/{i}.h5")
+        with h5make.create(inputs[-1], libver=("v110", "v110")) as f:
+            d = h5make.put(f, "d", h5make.of("u1"), (rows,), chunk=(chunk,), filters=("deflate:1",), data=None, maxshape=(None,))
+            d[3:6] = 10 + i
+            d[rows - 2:] = 20 + i
+    merge(inputs, f"{folder}/out/o.h5", 2, timeout=120)
+    with h5py.File(f"{folder}/out/o.h5") as f:
+        d = f["d"]
+        check(d.shape == (2 * rows,), f"{d.shape}")
+        for begin, want in ((0, [0, 0, 0, 10, 10, 10, 0]), (rows - 3, [0, 20, 20, 0, 0, 0, 11, 11, 11, 0]), (2 * rows - 3, [0, 21, 21])):
+            got = list(d[begin:begin + len(want)])
+            check(got == want, f"rows from {begin}: {got}, {want} expected")
+        check(d.id.get_num_chunks() < 10, f"{d.id.get_num_chunks()} chunks stored of 4 written")
+
+
+@test
+def test_deflate_streams_of_other_writers(folder):
+    """What HDF5 reads: stored blocks, many flushes, bytes after the end of the stream."""
+    data = np.arange(4000, dtype="<i4")
+
+    def flushed():
+        z = zlib.compressobj(6)
+        return b"".join(z.compress(data[k:k + 10].tobytes()) + z.flush(zlib.Z_FULL_FLUSH) for k in range(0, 4000, 10)) + z.flush()
+    streams = [zlib.compress(data.tobytes(), 0), flushed(), zlib.compress(data.tobytes()) + b"trailing bytes",
+               zlib.compress(data.tobytes(), 9)]
+    path = f"{folder}/a.h5"
+    with h5make.create(path) as f:
+        d = h5make.put(f, "d", I4, (16000,), chunk=(4000,), filters=("deflate:6",), data=None, maxshape=(None,))
+        for k, stream in enumerate(streams):
+            d.id.write_direct_chunk((4000 * k,), stream)
+    with h5py.File(path) as f:
+        check((f["d"][()] == np.tile(data, 4)).all(), "HDF5 does not read the test's own chunks")
+    for encoder in ("libdeflate", "zlib"):
+        merge([path, path], f"{folder}/out/{encoder}.h5", 2, f"--encoder={encoder}")
+        assert_model(concat([path, path]), f"{folder}/out/{encoder}.h5")
 
 
 if __name__ == "__main__":

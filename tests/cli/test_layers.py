@@ -66,8 +66,14 @@ def some_rows(count, seed, dim=None):
 def test_one_wkt_file(folder):
     rows, rng = some_rows(400, 1)
     path = wkt_file(f"{folder}/a.wkt", rows, rng)
-    out = at_rank_counts(folder, [path], lambda out: check_layer(out, "layer", rows))
-    h5dump_110(out)
+    at_rank_counts(folder, [path], lambda out: check_layer(out, "layer", rows))
+
+
+@test
+def test_readers_of_1_10(folder):
+    rows, columns, rng = table(60, 9)
+    merge([csv_file(f"{folder}/a.csv", rows, columns, rng)], f"{folder}/out/o.h5", 2)
+    h5dump_110(f"{folder}/out/o.h5")
 
 
 @test

@@ -198,6 +198,19 @@ def test_the_same_file_twice(folder):
 
 
 @test
+def test_huge_elements(folder):
+    """Elements larger than 64 KiB and larger than the chunk that is aimed at."""
+    inputs = []
+    for i in range(2):
+        inputs.append(f"{folder}/{i}.h5")
+        with h5make.create(inputs[-1]) as f:
+            h5make.put(f, "opaque", h5make.opaque(200000, b"blob"), (5 + i,), chunk=(2,), filters=("deflate:1",), data="small")
+            h5make.put(f, "array", h5py.h5t.array_create(I4, (400, 1000)), (2,), chunk=(1,), filters=("shuffle", "deflate:1"), data="small")
+            h5make.put(f, "plain", h5make.string(100000), (3,))
+    both_ways(folder, inputs, ranks=(1, 3))
+
+
+@test
 def test_creation_order(folder):
     """Where a group keeps the order of creation, its readers rely on it (netCDF-4 does)."""
     inputs = []
