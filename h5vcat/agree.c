@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Agreement on errors, and the one place where MPI's error codes are translated.
+ */
+#include "agree.h"
+#include <limits.h>
+
+enum h5vec_status h5vcat_agree(MPI_Comm comm, enum h5vec_status status, struct h5vec_error *err)
+{
+    int rank, lowest;
+    MPI_Comm_rank(comm, &rank);
+    int mine = status ? rank : INT_MAX;
+    MPI_Allreduce(&mine, &lowest, 1, MPI_INT, MPI_MIN, comm);
+    if (lowest == INT_MAX)
+        return H5VEC_OK;
+    if (rank == lowest)
+        err->status = status;
+    MPI_Bcast(err, (int)sizeof *err, MPI_BYTE, lowest, comm);
+    return err->status;
+}
+
+enum h5vec_status h5vcat_mpi_error(struct h5vec_error *err, int code, const char *what)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int length = 0;
+    MPI_Error_string(code, text, &length);
+    return h5vec_error_set(err, H5VEC_E_MPI, 0, "%s: %.*s", what, length, text);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Every rank leaves together: an error on one rank is agreed on before the next collective call.
+ */
+#ifndef H5VCAT_AGREE_H
+#define H5VCAT_AGREE_H
+
+#include <mpi.h>
+#include "h5vec_status.h"
+
+/* Collective. If any rank's status is not H5VEC_OK, every rank returns the status and gets the error of the
+ * lowest such rank in *err (never NULL here). */
+enum h5vec_status h5vcat_agree(MPI_Comm comm, enum h5vec_status status, struct h5vec_error *err);
+
+/* Fill err with H5VEC_E_MPI and MPI's text for code. Local. */
+enum h5vec_status h5vcat_mpi_error(struct h5vec_error *err, int code, const char *what);
+
+#endif

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Attributes keep their type, shape and bytes. Variable-length values pass through memory; object references
+ * (HDF5's original kind, as DIMENSION_LIST and REFERENCE_LIST hold) become paths of the input and then
+ * references to these paths in the output, wherever they sit in compounds, arrays and sequences.
+ */
+#include "attributes.h"
+#include <stdlib.h>
+#include <string.h>
+#include "h5vec_layer.h"
+
+static enum h5vec_status no_memory(struct h5vec_error *err)
+{
+    return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+}
+
+void attribute_list_free(struct attribute_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        free(list->places[i].path);
+        free(list->places[i].name);
+    }
+    free(list->places);
+    *list = (struct attribute_list){0};
+}
+
+static enum h5vec_status note(struct attribute_list *list, const char *path, const char *name,
+                              struct h5vec_error *err)
+{
+    if (list->count == list->room) {
+        size_t room = list->room ? 2 * list->room : 16;
+        struct attribute_place *p = realloc(list->places, room * sizeof *p);
+        if (!p)
+            return no_memory(err);
+        list->places = p;
+        list->room = room;
+    }
+    struct attribute_place *at = &list->places[list->count];
+    at->path = strdup(path);
+    at->name = strdup(name);
+    if (!at->path || !at->name) {
+        free(at->path);
+        free(at->name);
+        return no_memory(err);
+    }
+    list->count++;
+    return H5VEC_OK;
+}
+
+/* ---- What a type contains ---------------------------------------------------------------------------- */
+
+enum contents { PLAIN, HAS_OBJECT_REFERENCES, HAS_OTHER_REFERENCES };
+
+static enum contents contents_of(hid_t type)
+{
+    H5T_class_t class = H5Tget_class(type);
+    enum contents found = PLAIN;
+    if (class == H5T_REFERENCE)
+        return H5Tequal(type, H5T_STD_REF_OBJ) > 0 ? HAS_OBJECT_REFERENCES : HAS_OTHER_REFERENCES;
+    if (class == H5T_VLEN || class == H5T_ARRAY) {
+        hid_t super = H5Tget_super(type);
+        found = contents_of(super);
+        H5Tclose(super);
+    } else if (class == H5T_COMPOUND) {
+        int n = H5Tget_nmembers(type);
+        for (int i = 0; i < n; i++) {
+            hid_t member = H5Tget_member_type(type, (unsigned)i);
+            enum contents c = contents_of(member);
+            found = c > found ? c : found;
+            H5Tclose(member);
+        }
+    }
+    return found;
+}
+
+/* ---- Plain attributes -------------------------------------------------------------------------------- */
+
+struct copying {
+    hid_t to;
+    const char *file, *path;
+    bool is_layer;
+    struct attribute_list *refs;
+    struct h5vec_error *err;
+    enum h5vec_status status;
+};
+
+static enum h5vec_status attribute_failed(struct h5vec_error *err, const char *file, const char *path,
+                                          const char *name, const char *what)
+{
+    return h5vec_layer_error_hdf5(err, "%s: %s: attribute %s: cannot %s", file, path, name, what);
+}
+
+/* Copy the value through memory, in the file's own type. */
+static enum h5vec_status copy_value(const struct copying *c, const char *name, hid_t from, hid_t to,
+                                    hid_t type, hid_t space)
+{
+    hssize_t n = H5Sget_simple_extent_npoints(space);
+    size_t size = H5Tget_size(type);
+    if (n <= 0)
+        return H5VEC_OK;
+    void *value = calloc((size_t)n, size);
+    if (!value)
+        return no_memory(c->err);
+    enum h5vec_status st = H5VEC_OK;
+    if (H5Aread(from, type, value) < 0)
+        st = attribute_failed(c->err, c->file, c->path, name, "read");
+    else if (H5Awrite(to, type, value) < 0)
+        st = attribute_failed(c->err, c->file, c->path, name, "write");
+    H5Treclaim(type, space, H5P_DEFAULT, value);
+    free(value);
+    return st;
+}
+
+static enum h5vec_status copy_attribute(const struct copying *c, hid_t from, const char *name)
+{
+    hid_t stored = H5Aget_type(from), type = H5Tcopy(stored), space = H5Aget_space(from);
+    hid_t acpl = H5Aget_create_plist(from), to = H5I_INVALID_HID;
+    enum contents contents = type < 0 ? PLAIN : contents_of(type);
+    enum h5vec_status st = H5VEC_OK;
+    if (type < 0 || space < 0 || acpl < 0)
+        st = attribute_failed(c->err, c->file, c->path, name, "read");
+    else if (contents == HAS_OTHER_REFERENCES)
+        st = h5vec_error_set(c->err, H5VEC_E_REFUSED, 0,
+                             "%s: %s: attribute %s: region references are not supported", c->file, c->path,
+                             name);
+    else if ((to = H5Acreate2(c->to, name, type, space, acpl, H5P_DEFAULT)) < 0)
+        st = attribute_failed(c->err, c->file, c->path, name, "create");
+    else if (contents == HAS_OBJECT_REFERENCES)
+        st = note(c->refs, c->path, name, c->err);
+    else
+        st = copy_value(c, name, from, to, type, space);
+    if (to >= 0)
+        H5Aclose(to);
+    H5Pclose(acpl);
+    H5Sclose(space);
+    H5Tclose(type);
+    H5Tclose(stored);
+    return st;
+}
+
+static bool made_anew(const char *name)
+{
+    return strcmp(name, "h5vec_version") == 0 || strcmp(name, "geo") == 0 || strcmp(name, "crs_source") == 0;
+}
+
+static herr_t visit(hid_t object, const char *name, const H5A_info_t *info, void *context)
+{
+    struct copying *c = context;
+    (void)info;
+    if (c->is_layer && made_anew(name))
+        return 0;
+    hid_t from = H5Aopen(object, name, H5P_DEFAULT);
+    if (from < 0) {
+        c->status = attribute_failed(c->err, c->file, c->path, name, "open");
+        return -1;
+    }
+    c->status = copy_attribute(c, from, name);
+    H5Aclose(from);
+    return c->status ? -1 : 0;
+}
+
+/* Creation order if the object tracks it, so that the copy has the same. */
+static H5_index_t attribute_index(hid_t object)
+{
+    unsigned flags = 0;
+    hid_t plist =
+        H5Iget_type(object) == H5I_DATASET ? H5Dget_create_plist(object) : H5Gget_create_plist(object);
+    if (plist < 0)
+        return H5_INDEX_NAME;
+    H5Pget_attr_creation_order(plist, &flags);
+    H5Pclose(plist);
+    return flags & H5P_CRT_ORDER_TRACKED ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME;
+}
+
+enum h5vec_status attributes_copy(hid_t from, hid_t to, const char *file, const char *path, bool is_layer,
+                                  struct attribute_list *refs, struct h5vec_error *err)
+{
+    struct copying c = {to, file, path, is_layer, refs, err, H5VEC_OK};
+    hsize_t at = 0;
+    if (H5Aiterate2(from, attribute_index(from), H5_ITER_INC, &at, visit, &c) < 0 && !c.status)
+        return h5vec_layer_error_hdf5(err, "%s: %s: cannot read the attributes", file, path);
+    return c.status;
+}
+
+/* ---- References -------------------------------------------------------------------------------------- */
+
+struct pointing {
+    hid_t in, out;
+    const char *file;
+    const struct attribute_place *place;
+    struct h5vec_error *err;
+};
+
+static enum h5vec_status repoint_one(const struct pointing *p, hobj_ref_t *ref)
+{
+    char path[4096];
+    hobj_ref_t none = 0;
+    if (memcmp(ref, &none, sizeof none) == 0)
+        return H5VEC_OK;
+    hid_t object = H5Rdereference2(p->in, H5P_DEFAULT, H5R_OBJECT, ref);
+    ssize_t n = object < 0 ? -1 : H5Rget_name(p->in, H5R_OBJECT, ref, path, sizeof path);
+    if (object >= 0)
+        H5Oclose(object);
+    if (n <= 0 || n >= (ssize_t)sizeof path)
+        return h5vec_error_set(
+            p->err, H5VEC_E_REFUSED, 0,
+            "%s: %s: attribute %s: a reference to an object without a path is not supported", p->file,
+            p->place->path, p->place->name);
+    if (H5Rcreate(ref, p->out, path, H5R_OBJECT, H5I_INVALID_HID) < 0)
+        return attribute_failed(p->err, p->file, p->place->path, p->place->name, "re-point its references");
+    return H5VEC_OK;
+}
+
+/* Walk a value in memory along its type. */
+static enum h5vec_status repoint(const struct pointing *p, hid_t type, char *value)
+{
+    enum h5vec_status st = H5VEC_OK;
+    H5T_class_t class = H5Tget_class(type);
+    if (class == H5T_REFERENCE)
+        return repoint_one(p, (hobj_ref_t *)value);
+    if (class == H5T_COMPOUND) {
+        int n = H5Tget_nmembers(type);
+        for (int i = 0; i < n && !st; i++) {
+            hid_t member = H5Tget_member_type(type, (unsigned)i);
+            st = repoint(p, member, value + H5Tget_member_offset(type, (unsigned)i));
+            H5Tclose(member);
+        }
+    } else if (class == H5T_ARRAY || class == H5T_VLEN) {
+        hid_t super = H5Tget_super(type);
+        size_t size = H5Tget_size(super), n = 0;
+        char *elements = value;
+        if (class == H5T_ARRAY) {
+            n = H5Tget_size(type) / size;
+        } else {
+            hvl_t sequence;
+            memcpy(&sequence, value, sizeof sequence);
+            n = sequence.len;
+            elements = sequence.p;
+        }
+        for (size_t i = 0; i < n && !st; i++)
+            st = repoint(p, super, elements + i * size);
+        H5Tclose(super);
+    }
+    return st;
+}
+
+static enum h5vec_status write_references(const struct pointing *p, hid_t from, hid_t to)
+{
+    hid_t type = H5Aget_type(from), space = H5Aget_space(from);
+    hssize_t n = H5Sget_simple_extent_npoints(space);
+    size_t size = H5Tget_size(type);
+    char *value = calloc((size_t)n + 1, size);
+    enum h5vec_status st = value ? H5VEC_OK : no_memory(p->err);
+    if (!st && n > 0) {
+        if (H5Aread(from, type, value) < 0)
+            st = attribute_failed(p->err, p->file, p->place->path, p->place->name, "read");
+        for (hssize_t i = 0; i < n && !st; i++)
+            st = repoint(p, type, value + (size_t)i * size);
+        if (!st && H5Awrite(to, type, value) < 0)
+            st = attribute_failed(p->err, p->file, p->place->path, p->place->name, "write");
+        H5Treclaim(type, space, H5P_DEFAULT, value);
+    }
+    free(value);
+    H5Sclose(space);
+    H5Tclose(type);
+    return st;
+}
+
+enum h5vec_status attributes_write_references(hid_t in, hid_t out, const char *file,
+                                              const struct attribute_list *refs, struct h5vec_error *err)
+{
+    for (size_t i = 0; i < refs->count; i++) {
+        const struct attribute_place *place = &refs->places[i];
+        struct pointing p = {in, out, file, place, err};
+        hid_t from = H5Aopen_by_name(in, place->path, place->name, H5P_DEFAULT, H5P_DEFAULT);
+        hid_t to = H5Aopen_by_name(out, place->path, place->name, H5P_DEFAULT, H5P_DEFAULT);
+        enum h5vec_status st = from < 0 || to < 0
+                                   ? attribute_failed(err, file, place->path, place->name, "open")
+                                   : write_references(&p, from, to);
+        if (from >= 0)
+            H5Aclose(from);
+        if (to >= 0)
+            H5Aclose(to);
+        if (st)
+            return st;
+    }
+    return H5VEC_OK;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Copying attributes of every kind from an input's object to the output's. Object references are re-pointed
+ * by path when all objects exist. Local; with a file that is open for parallel access every rank does the
+ * same.
+ */
+#ifndef H5VCAT_ATTRIBUTES_H
+#define H5VCAT_ATTRIBUTES_H
+
+#include <stdbool.h>
+#include "h5vec_hdf5.h"
+#include "h5vec_status.h"
+
+/* Attributes that hold references and wait for their objects. Begin with {0}. */
+struct attribute_list {
+    struct attribute_place {
+        char *path, *name;
+    } * places;
+    size_t count, room;
+};
+void attribute_list_free(struct attribute_list *list);
+
+/* Copy the attributes of from to to, which is called path. Those of a layer that are made anew are left out
+ * if is_layer. Attributes with references are created empty and noted in refs. file: the input's name. */
+enum h5vec_status attributes_copy(hid_t from, hid_t to, const char *file, const char *path, bool is_layer,
+                                  struct attribute_list *refs, struct h5vec_error *err);
+
+/* Write the attributes in refs: values from the input file in, pointing to the objects of out with the same
+ * paths.
+ */
+enum h5vec_status attributes_write_references(hid_t in, hid_t out, const char *file,
+                                              const struct attribute_list *refs, struct h5vec_error *err);
+
+#endif

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The chunk table, reading ahead, and the cache of decoded chunks.
+ *
+ * Small chunks that follow each other in the file are read together: the window begins with the size of one
+ * chunk and doubles as long as the next chunk is just behind it, so that scattered chunks cost no more bytes
+ * than their own.
+ */
+#include "chunks.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "file.h"
+#include "h5vec_layer.h"
+
+#define MAX_TABLE 1000000 /* entries of the table (16 MB); larger datasets are looked up chunk by chunk */
+#define MAX_WINDOW ((size_t)1 << 20)
+
+struct entry {
+    uint64_t address; /* HADDR_UNDEF: not stored */
+    uint32_t size, mask;
+};
+
+struct slot {
+    uint64_t number; /* of the chunk; UINT64_MAX: free */
+    uint64_t used;
+    char *bytes;
+};
+
+struct chunks {
+    struct coder *coder;
+    hid_t dset;
+    int fd;
+    uint64_t file_size;
+    int rank;
+    size_t element, chunk_bytes;
+    hsize_t dims[H5S_MAX_RANK], chunk[H5S_MAX_RANK],
+        grid[H5S_MAX_RANK]; /* grid: chunks along each dimension */
+    struct pipeline pipeline;
+    bool partial_unfiltered; /* chunks that stick out are stored without filters */
+    struct entry *table;     /* by chunk number, or NULL */
+    char *window;            /* bytes of the file from window_at on */
+    uint64_t window_at;
+    size_t window_length, window_room, ahead;
+    struct slot *slots;
+    int slot_count;
+    uint64_t clock;
+};
+
+/* ---- The table --------------------------------------------------------------------------------------- */
+
+static uint64_t chunk_number(const struct chunks *c, const hsize_t *offset)
+{
+    uint64_t n = 0;
+    for (int d = 0; d < c->rank; d++)
+        n = n * c->grid[d] + offset[d] / c->chunk[d];
+    return n;
+}
+
+static int enter(const hsize_t *offset, unsigned mask, haddr_t address, hsize_t size, void *context)
+{
+    struct chunks *c = context;
+    for (int d = 0; d < c->rank; d++)
+        if (offset[d] >= c->dims[d])
+            return 0; /* left over from before the dataset shrank */
+    c->table[chunk_number(c, offset)] = (struct entry){address, (uint32_t)size, mask};
+    return 0;
+}
+
+static enum h5vec_status make_table(struct chunks *c, struct h5vec_error *err)
+{
+    uint64_t slots = 1;
+    for (int d = 0; d < c->rank; d++) {
+        c->grid[d] = (c->dims[d] + c->chunk[d] - 1) / c->chunk[d];
+        if (c->grid[d] && slots > MAX_TABLE / c->grid[d])
+            return H5VEC_OK;
+        slots *= c->grid[d];
+    }
+    c->table = malloc((slots + 1) * sizeof *c->table);
+    if (!c->table)
+        return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+    for (uint64_t i = 0; i < slots; i++)
+        c->table[i] = (struct entry){.address = HADDR_UNDEF};
+    if (H5Dchunk_iter(c->dset, H5P_DEFAULT, enter, c) < 0)
+        return h5vec_layer_error_hdf5(err, "cannot read the chunk index");
+    return H5VEC_OK;
+}
+
+static enum h5vec_status look_up(struct chunks *c, const hsize_t *offset, struct entry *e,
+                                 struct h5vec_error *err)
+{
+    if (c->table) {
+        *e = c->table[chunk_number(c, offset)];
+        return H5VEC_OK;
+    }
+    hsize_t size = 0;
+    unsigned mask = 0;
+    haddr_t address = HADDR_UNDEF;
+    if (H5Dget_chunk_info_by_coord(c->dset, offset, &mask, &address, &size) < 0)
+        return h5vec_layer_error_hdf5(err, "cannot read the chunk index");
+    *e = (struct entry){address, (uint32_t)size, mask};
+    return H5VEC_OK;
+}
+
+/* ---- Stored bytes ------------------------------------------------------------------------------------ */
+
+/* The bytes [at, at + size) of the file, valid until the next call. */
+static enum h5vec_status stored_bytes(struct chunks *c, uint64_t at, size_t size, const char **bytes,
+                                      struct h5vec_error *err)
+{
+    if (at > c->file_size || size > c->file_size - at)
+        return h5vec_error_set(err, H5VEC_E_DATA, at, "lies outside the file");
+    if (at >= c->window_at && at + size <= c->window_at + c->window_length) {
+        *bytes = c->window + (at - c->window_at);
+        return H5VEC_OK;
+    }
+    uint64_t end = c->window_at + c->window_length;
+    bool follows = c->window_length && at + size > end && at <= end + 4096 && at >= c->window_at;
+    c->ahead = follows ? 2 * c->ahead + size : size;
+    if (c->ahead > MAX_WINDOW)
+        c->ahead = MAX_WINDOW;
+    size_t length = c->ahead > size ? c->ahead : size;
+    if (length > c->file_size - at)
+        length = (size_t)(c->file_size - at);
+    if (length > c->window_room) {
+        free(c->window);
+        c->window = malloc(length);
+        c->window_room = c->window ? length : 0;
+        if (!c->window)
+            return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+    }
+    c->window_length = 0;
+    enum h5vec_status st = file_read(c->fd, "its bytes", at, c->window, length, err);
+    if (st)
+        return st;
+    c->window_at = at;
+    c->window_length = length;
+    *bytes = c->window;
+    return H5VEC_OK;
+}
+
+static bool sticks_out(const struct chunks *c, const hsize_t *offset)
+{
+    for (int d = 0; d < c->rank; d++)
+        if (offset[d] + c->chunk[d] > c->dims[d])
+            return true;
+    return false;
+}
+
+/* Decode the stored chunk e at offset to chunk_bytes at raw. */
+static enum h5vec_status decode(struct chunks *c, const hsize_t *offset, const struct entry *e, void *raw,
+                                struct h5vec_error *err)
+{
+    static const struct pipeline none = {0};
+    const struct pipeline *p = c->partial_unfiltered && sticks_out(c, offset) ? &none : &c->pipeline;
+    const char *stored = NULL;
+    enum h5vec_status st = stored_bytes(c, e->address, e->size, &stored, err);
+    if (!st)
+        st = coder_decode(c->coder, p, e->mask, stored, e->size, raw, c->chunk_bytes, err);
+    if (!st || !err)
+        return st;
+    char where[200], why[sizeof err->msg];
+    int n = 0;
+    for (int d = 0; d < c->rank && n < (int)sizeof where - 24; d++)
+        n += snprintf(where + n, sizeof where - (size_t)n, "%s%llu", d ? "," : "",
+                      (unsigned long long)offset[d]);
+    memcpy(why, err->msg, sizeof why);
+    return h5vec_error_set(err, st, e->address, "chunk at (%s): %s", where, why);
+}
+
+/* ---- The cache --------------------------------------------------------------------------------------- */
+
+static enum h5vec_status cached(struct chunks *c, const hsize_t *offset, const struct entry *e,
+                                const char **bytes, struct h5vec_error *err)
+{
+    uint64_t number = chunk_number(c, offset);
+    struct slot *victim = &c->slots[0];
+    for (int i = 0; i < c->slot_count; i++) {
+        if (c->slots[i].number == number) {
+            c->slots[i].used = ++c->clock;
+            *bytes = c->slots[i].bytes;
+            return H5VEC_OK;
+        }
+        if (c->slots[i].used < victim->used)
+            victim = &c->slots[i];
+    }
+    victim->number = UINT64_MAX;
+    if (!victim->bytes)
+        victim->bytes = malloc(c->chunk_bytes);
+    if (!victim->bytes)
+        return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+    enum h5vec_status st = decode(c, offset, e, victim->bytes, err);
+    if (st)
+        return st;
+    *victim = (struct slot){number, ++c->clock, victim->bytes};
+    *bytes = victim->bytes;
+    return H5VEC_OK;
+}
+
+/* ---- Open, read, free -------------------------------------------------------------------------------- */
+
+static enum h5vec_status describe(struct chunks *c, hid_t file, hid_t dcpl, struct h5vec_error *err)
+{
+    unsigned options = 0;
+    int *fd = NULL;
+    hid_t space = H5Dget_space(c->dset);
+    c->rank = H5Sget_simple_extent_dims(space, c->dims, NULL);
+    H5Sclose(space);
+    if (c->rank < 1 || H5Pget_chunk(dcpl, c->rank, c->chunk) != c->rank ||
+        H5Pget_chunk_opts(dcpl, &options) < 0 || H5Fget_vfd_handle(file, H5P_DEFAULT, (void **)&fd) < 0)
+        return h5vec_layer_error_hdf5(err, "cannot read its layout");
+    struct stat st;
+    c->fd = *fd;
+    if (fstat(c->fd, &st) < 0)
+        return h5vec_error_set(err, H5VEC_E_IO, 0, "cannot look at the file: %s", strerror(errno));
+    c->file_size = (uint64_t)st.st_size;
+    c->partial_unfiltered = options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS;
+    c->chunk_bytes = c->element;
+    for (int d = 0; d < c->rank; d++)
+        c->chunk_bytes *= c->chunk[d];
+    return make_table(c, err);
+}
+
+enum h5vec_status chunks_open(struct coder *coder, hid_t file, hid_t dset, hid_t dcpl, size_t element,
+                              uint64_t cache, struct chunks **out, struct h5vec_error *err)
+{
+    struct pipeline pipeline;
+    H5Z_filter_t foreign;
+    *out = NULL;
+    enum h5vec_status st = pipeline_get(dcpl, element, &pipeline, err);
+    if (st || !pipeline_is_ours(&pipeline, &foreign))
+        return st;
+    struct chunks *c = calloc(1, sizeof *c);
+    if (!c)
+        return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+    c->coder = coder;
+    c->dset = dset;
+    c->element = element;
+    c->pipeline = pipeline;
+    st = describe(c, file, dcpl, err);
+    uint64_t slots = st ? 1 : cache / (c->chunk_bytes ? c->chunk_bytes : 1);
+    c->slot_count = slots < 1 ? 1 : slots > 256 ? 256 : (int)slots;
+    c->slots = calloc((size_t)c->slot_count, sizeof *c->slots);
+    if (!st && !c->slots)
+        st = h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+    if (st) {
+        chunks_free(c);
+        return st;
+    }
+    for (int i = 0; i < c->slot_count; i++)
+        c->slots[i].number = UINT64_MAX;
+    *out = c;
+    return H5VEC_OK;
+}
+
+void chunks_free(struct chunks *c)
+{
+    if (!c)
+        return;
+    for (int i = 0; i < c->slot_count && c->slots; i++)
+        free(c->slots[i].bytes);
+    free(c->slots);
+    free(c->table);
+    free(c->window);
+    free(c);
+}
+
+/* If the array to takes the whole chunk as one run of bytes, where; else NULL. */
+static char *whole_chunk(const struct chunks *c, const struct box *chunk, const struct box *what, char *to,
+                         const struct box *to_box)
+{
+    hsize_t row = c->element;
+    for (int d = 0; d < c->rank; d++) {
+        if (what->start[d] > chunk->start[d] ||
+            what->start[d] + what->count[d] < chunk->start[d] + chunk->count[d])
+            return NULL;
+        if (d > 0 && to_box->count[d] != chunk->count[d])
+            return NULL;
+        row *= d > 0 ? to_box->count[d] : 1;
+    }
+    return to + (chunk->start[0] - to_box->start[0]) * row;
+}
+
+static enum h5vec_status read_chunk(struct chunks *c, const struct box *chunk, const struct box *what,
+                                    char *to, const struct box *to_box, const void *fill, bool *stored,
+                                    struct h5vec_error *err)
+{
+    struct entry e;
+    struct box part;
+    enum h5vec_status st = look_up(c, chunk->start, &e, err);
+    if (st || !box_intersect(chunk, what, &part))
+        return st;
+    if (e.address == HADDR_UNDEF) {
+        hsize_t n = box_volume(&part);
+        char *value = malloc(n * c->element);
+        if (!value)
+            return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+        fill_elements(value, n, c->element, fill);
+        box_copy(&part, c->element, value, &part, to, to_box);
+        free(value);
+        return H5VEC_OK;
+    }
+    *stored = true;
+    char *whole = whole_chunk(c, chunk, what, to, to_box);
+    if (whole)
+        return decode(c, chunk->start, &e, whole, err);
+    const char *bytes = NULL;
+    st = cached(c, chunk->start, &e, &bytes, err);
+    if (!st)
+        box_copy(&part, c->element, bytes, chunk, to, to_box);
+    return st;
+}
+
+enum h5vec_status chunks_read(struct chunks *c, const struct box *what, void *to, const struct box *to_box,
+                              const void *fill, bool *stored, struct h5vec_error *err)
+{
+    struct box chunk = {.rank = c->rank};
+    *stored = false;
+    if (box_volume(what) == 0)
+        return H5VEC_OK;
+    for (int d = 0; d < c->rank; d++) {
+        chunk.start[d] = what->start[d] / c->chunk[d] * c->chunk[d];
+        chunk.count[d] = c->chunk[d];
+    }
+    for (;;) {
+        enum h5vec_status st = read_chunk(c, &chunk, what, to, to_box, fill, stored, err);
+        if (st)
+            return st;
+        int d = c->rank - 1;
+        while (d >= 0 && (chunk.start[d] += c->chunk[d]) >= what->start[d] + what->count[d]) {
+            chunk.start[d] = what->start[d] / c->chunk[d] * c->chunk[d];
+            d--;
+        }
+        if (d < 0)
+            return H5VEC_OK;
+    }
+}

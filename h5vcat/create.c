@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * One function per kind of object. Attributes come from the first input; those of layers are made anew.
+ */
+#include "create.h"
+#include <stdlib.h>
+#include <string.h>
+#include "plan.h"
+#include "reader.h"
+
+static enum h5vec_status create_failed(const struct creator *c, const struct item *it,
+                                       struct h5vec_error *err)
+{
+    return h5vec_layer_error_hdf5(err, "%s: %s: cannot create", c->m->options->output, it->path);
+}
+
+hid_t create_fcpl(const struct merge *m)
+{
+    hid_t fcpl = H5Pcreate(H5P_FILE_CREATE);
+    hid_t root = blob_plist(m->schema->items[0].dcpl);
+    unsigned links = 0, attributes = 0, compact, dense;
+    if (fcpl < 0)
+        return fcpl;
+    H5Pset_file_space_strategy(fcpl, H5F_FSPACE_STRATEGY_NONE, 0, 1);
+    H5Pset_obj_track_times(fcpl, 0);
+    if (root < 0)
+        return fcpl;
+    if (H5Pget_link_creation_order(root, &links) >= 0)
+        H5Pset_link_creation_order(fcpl, links);
+    if (H5Pget_attr_creation_order(root, &attributes) >= 0)
+        H5Pset_attr_creation_order(fcpl, attributes);
+    if (H5Pget_link_phase_change(root, &compact, &dense) >= 0)
+        H5Pset_link_phase_change(fcpl, compact, dense);
+    H5Pclose(root);
+    return fcpl;
+}
+
+enum h5vec_status creator_open(const struct merge *m, hid_t out, struct creator *c, struct h5vec_error *err)
+{
+    *c = (struct creator){.m = m, .in = H5I_INVALID_HID, .out = out};
+    if (m->inputs.text[0])
+        return H5VEC_OK;
+    return reader_open_file(m->inputs.names[0], &c->in, err);
+}
+
+void creator_close(struct creator *c)
+{
+    if (c->in >= 0)
+        H5Fclose(c->in);
+    c->in = H5I_INVALID_HID;
+    attribute_list_free(&c->refs);
+}
+
+/* Link creation with the character set that input 0's link has (text: UTF-8). */
+static hid_t link_list(const struct creator *c, const char *path)
+{
+    hid_t lcpl = H5Pcreate(H5P_LINK_CREATE);
+    H5L_info2_t info = {.cset = H5T_CSET_UTF8};
+    if (c->in >= 0 && strcmp(path, "/") != 0 && H5Lexists(c->in, path, H5P_DEFAULT) > 0)
+        H5Lget_info2(c->in, path, &info, H5P_DEFAULT);
+    if (lcpl >= 0)
+        H5Pset_char_encoding(lcpl, info.cset);
+    return lcpl;
+}
+
+static enum h5vec_status copy_comment(const struct creator *c, hid_t from, hid_t to, const struct item *it,
+                                      struct h5vec_error *err)
+{
+    ssize_t n = H5Oget_comment(from, NULL, 0);
+    if (n <= 0)
+        return H5VEC_OK;
+    char *text = calloc(1, (size_t)n + 1);
+    bool ok = text && H5Oget_comment(from, text, (size_t)n + 1) >= 0 && H5Oset_comment(to, text) >= 0;
+    free(text);
+    return ok ? H5VEC_OK : create_failed(c, it, err);
+}
+
+/* Attributes and comment of the object from input 0, if that has it. */
+static enum h5vec_status add_attributes(struct creator *c, const struct item *it, hid_t to,
+                                        struct h5vec_error *err)
+{
+    enum h5vec_status st = H5VEC_OK;
+    if (it->is_layer)
+        st = h5vec_layer_write_attributes(to, &c->m->schema->layers[it->layer].geo, err);
+    if (!st && it->kind == ITEM_GROUP && it->value) /* a text column under another name */
+        st = h5vec_layer_write_name(to, strrchr(it->path, '/') + 1, (const char *)it->value->bytes, err);
+    bool there = c->in >= 0 && (strcmp(it->path, "/") == 0 || H5Lexists(c->in, it->path, H5P_DEFAULT) > 0);
+    if (st || !there)
+        return st;
+    hid_t from = H5Oopen(c->in, it->path, H5P_DEFAULT);
+    if (from < 0)
+        return h5vec_layer_error_hdf5(err, "%s: %s: cannot open", c->m->inputs.names[0], it->path);
+    st = attributes_copy(from, to, c->m->inputs.names[0], it->path, it->is_layer, &c->refs, err);
+    if (!st)
+        st = copy_comment(c, from, to, it, err);
+    H5Oclose(from);
+    return st;
+}
+
+static enum h5vec_status create_group(struct creator *c, const struct item *it, struct h5vec_error *err)
+{
+    hid_t group;
+    if (strcmp(it->path, "/") == 0) {
+        group = H5Gopen2(c->out, "/", H5P_DEFAULT);
+    } else {
+        hid_t gcpl = blob_plist(it->dcpl), lcpl = link_list(c, it->path);
+        if (gcpl >= 0)
+            H5Pset_obj_track_times(gcpl, 0);
+        group = H5Gcreate2(c->out, it->path, lcpl, gcpl, H5P_DEFAULT);
+        H5Pclose(lcpl);
+        H5Pclose(gcpl);
+    }
+    if (group < 0)
+        return create_failed(c, it, err);
+    enum h5vec_status st = add_attributes(c, it, group, err);
+    H5Gclose(group);
+    return st;
+}
+
+static enum h5vec_status create_same(struct creator *c, struct item *it, struct h5vec_error *err)
+{
+    hid_t type = blob_type(it->type), space = H5Screate(it->value ? H5S_SCALAR : H5S_NULL);
+    hid_t dcpl = blob_plist(it->dcpl), lcpl = link_list(c, it->path);
+    H5Pset_obj_track_times(dcpl, 0);
+    hid_t dset = H5Dcreate2(c->out, it->path, type, space, lcpl, dcpl, H5P_DEFAULT);
+    enum h5vec_status st = H5VEC_OK;
+    if (dset < 0)
+        st = create_failed(c, it, err);
+    else if (it->value && H5Dwrite(dset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, it->value->bytes) < 0)
+        st = h5vec_layer_error_hdf5(err, "%s: %s: cannot write", c->m->options->output, it->path);
+    if (!st)
+        st = add_attributes(c, it, dset, err);
+    if (dset >= 0)
+        H5Dclose(dset);
+    H5Pclose(lcpl);
+    H5Pclose(dcpl);
+    H5Sclose(space);
+    return st;
+}
+
+/* p: the page's entry, NULL for a dataset without rows. */
+static enum h5vec_status create_rows(struct creator *c, struct item *it, struct page_item *p,
+                                     struct h5vec_error *err)
+{
+    struct storage empty;
+    hsize_t dims[H5S_MAX_RANK];
+    hid_t dcpl;
+    enum h5vec_status st = p ? H5VEC_OK : plan_storage(c->m, it, &empty, err);
+    const struct storage *s = p ? &p->storage : &empty;
+    if (!st)
+        st = plan_dcpl(it, s, &dcpl, err);
+    if (st)
+        return st;
+    memcpy(dims, it->dims, (size_t)it->rank * sizeof *dims);
+    dims[0] = it->total;
+    H5Pset_obj_track_times(dcpl, 0);
+    uint64_t bytes = it->total * it->row_bytes;
+    if (p && s->layout == H5D_CONTIGUOUS && bytes > 0 && c->place)
+        st = c->place(c->context, bytes, &p->address, err);
+    hid_t space = H5Screate_simple(it->rank, dims, s->maxdims), lcpl = link_list(c, it->path);
+    hid_t dset = st ? H5I_INVALID_HID
+                    : H5Dcreate2(c->out, it->path, blob_type(it->type), space, lcpl, dcpl, H5P_DEFAULT);
+    if (!st && dset < 0)
+        st = create_failed(c, it, err);
+    if (!st)
+        st = add_attributes(c, it, dset, err);
+    if (!st && p)
+        p->dset = dset;
+    else if (dset >= 0)
+        H5Dclose(dset);
+    H5Pclose(lcpl);
+    H5Sclose(space);
+    H5Pclose(dcpl);
+    return st;
+}
+
+enum h5vec_status creator_page(struct creator *c, struct page *page, struct h5vec_error *err)
+{
+    int k = 0;
+    enum h5vec_status st = H5VEC_OK;
+    for (int i = page->first; i < page->end && !st; i++) {
+        struct item *it = &c->m->schema->items[i];
+        struct page_item *p = k < page->count && page->items[k].item == i ? &page->items[k++] : NULL;
+        if (!plan_wanted(it))
+            continue;
+        if (it->kind == ITEM_GROUP)
+            st = create_group(c, it, err);
+        else if (it->kind == ITEM_SAME)
+            st = create_same(c, it, err);
+        else
+            st = create_rows(c, it, p, err);
+    }
+    return st;
+}
+
+void creator_page_end(struct page *page)
+{
+    for (int i = 0; i < page->count; i++)
+        if (page->items[i].dset >= 0) {
+            H5Dclose(page->items[i].dset);
+            page->items[i].dset = H5I_INVALID_HID;
+        }
+}
+
+enum h5vec_status creator_finish(struct creator *c, struct h5vec_error *err)
+{
+    return attributes_write_references(c->in, c->out, c->m->inputs.names[0], &c->refs, err);
+}

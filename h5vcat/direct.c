@@ -1,0 +1,564 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Direct writing: rank 0 writes the metadata through the h5vec driver, every rank encodes its own chunks and
+ * writes them itself, at addresses from a prefix sum over one reservation a round (docs/design.md,
+ * placement).
+ *
+ * A page is written in rounds. In each, chunks that several ranks have rows of go to one owner (exchange.c);
+ * then every rank encodes them and as many of its own chunks as its buffer takes; then all get their place,
+ * write with one pwrite each, and tell rank 0 what lies where.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include "H5FDh5vec.h"
+#include "agree.h"
+#include "create.h"
+#include "exchange.h"
+#include "file.h"
+#include "writer.h"
+
+#define MIN_ALIGNMENT 4096
+#define OPEN_TRIES 50 /* of 100 ms: a parallel file system may show a new file late */
+
+/* What rank 0 is told of an encoded chunk. */
+struct record {
+    uint64_t address;
+    uint64_t slab, tile;
+    uint32_t size, mask;
+    uint32_t entry; /* in the page */
+    uint32_t unused;
+};
+
+struct direct {
+    struct merge *m;
+    struct creator creator; /* rank 0 */
+    hid_t file;             /* rank 0 */
+    int fd;
+    uint64_t alignment;
+    struct exchange *exchange;
+    char *assembly; /* budget.assembly bytes */
+    char *encoded;  /* budget.encoded bytes */
+    uint64_t encoded_size;
+    uint64_t written;       /* contiguous bytes of this round */
+    struct record *records; /* of this round */
+    size_t record_count, record_room;
+    void *zeros; /* rank 0: what HDF5 is told to write; never touched */
+    size_t zeros_size;
+};
+
+/* Where a rank is among its own chunks of the page. */
+struct cursor {
+    int entry;
+    uint64_t slab, tile;
+    bool begun; /* slab and tile are set for entry */
+};
+
+/* ---- Open -------------------------------------------------------------------------------------------- */
+
+static hid_t output_fapl(const struct direct *d)
+{
+    uint64_t bytes = (uint64_t)64 << 10;
+    for (int i = 0; i < d->m->schema->count; i++)
+        bytes += d->m->schema->items[i].total > 0 ? 768u : 512u;
+    struct H5FD_h5vec_config config = {
+        .sizeof_config = sizeof config, .first_zone = bytes, .zone = bytes / 4, .alignment = d->alignment};
+    hid_t fapl = H5Pcreate(H5P_FILE_ACCESS);
+    if (fapl < 0)
+        return fapl;
+    if (H5Pset_fapl_h5vec(fapl, &config) < 0 ||
+        H5Pset_libver_bounds(fapl, H5F_LIBVER_V110, H5F_LIBVER_V110) < 0 ||
+        H5Pset_alignment(fapl, 1, 1) < 0) {
+        H5Pclose(fapl);
+        return H5I_INVALID_HID;
+    }
+    return fapl;
+}
+
+/* Where chunks and zones begin: no two nodes share a page or a stripe. */
+static uint64_t alignment_of(const char *directory)
+{
+    struct stat st;
+    uint64_t a = MIN_ALIGNMENT;
+    if (stat(directory, &st) == 0)
+        while (a < (uint64_t)st.st_blksize && a < (uint64_t)16 << 20)
+            a *= 2;
+    return a;
+}
+
+static enum h5vec_status create_file(struct direct *d, struct stat *st, struct h5vec_error *err)
+{
+    const struct merge *m = d->m;
+    hid_t fapl = output_fapl(d), fcpl = create_fcpl(m);
+    d->file = fapl < 0 || fcpl < 0 ? H5I_INVALID_HID : H5Fcreate(m->temporary, H5F_ACC_TRUNC, fcpl, fapl);
+    enum h5vec_status status = H5VEC_OK;
+    if (d->file < 0)
+        status = h5vec_layer_error_hdf5(err, "%s: cannot create", m->temporary);
+    if (fapl >= 0)
+        H5Pclose(fapl);
+    if (fcpl >= 0)
+        H5Pclose(fcpl);
+    if (status)
+        return status;
+    d->fd = open(m->temporary, O_WRONLY | O_CLOEXEC);
+    if (d->fd < 0 || fstat(d->fd, st) < 0 || fsync(d->fd) < 0)
+        return h5vec_error_set(err, H5VEC_E_IO, 0, "%s: cannot open: %s", m->temporary, strerror(errno));
+    return creator_open(m, d->file, &d->creator, err);
+}
+
+/* The other ranks: the same file, under the same name. */
+static enum h5vec_status open_file(struct direct *d, const struct stat *created, struct h5vec_error *err)
+{
+    const char *name = d->m->temporary;
+    struct stat st;
+    for (int i = 0; i < OPEN_TRIES; i++) {
+        d->fd = open(name, O_WRONLY | O_CLOEXEC);
+        if (d->fd >= 0 || errno != ENOENT)
+            break;
+        nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+    }
+    if (d->fd < 0 || fstat(d->fd, &st) < 0)
+        return h5vec_error_set(err, H5VEC_E_IO, 0, "%s: cannot open on rank %d: %s", name, d->m->rank,
+                               strerror(errno));
+    if (st.st_ino != created->st_ino)
+        return h5vec_error_set(err, H5VEC_E_IO, 0, "%s: rank %d sees another file: is the directory shared?",
+                               name, d->m->rank);
+    return H5VEC_OK;
+}
+
+static void direct_free(struct direct *d)
+{
+    if (d->m->rank == 0)
+        creator_close(&d->creator);
+    exchange_free(d->exchange);
+    if (d->fd >= 0)
+        close(d->fd);
+    free(d->assembly);
+    free(d->encoded);
+    free(d->records);
+    free(d->zeros);
+    free(d);
+}
+
+static enum h5vec_status direct_open(struct merge *m, void **state, struct h5vec_error *err)
+{
+    struct direct *d = calloc(1, sizeof *d);
+    enum h5vec_status st = H5VEC_OK;
+    if (d) {
+        *d = (struct direct){.m = m, .file = H5I_INVALID_HID, .fd = -1};
+        d->creator.in = H5I_INVALID_HID;
+        d->assembly = malloc(m->budget.assembly);
+        d->encoded = malloc(m->budget.encoded);
+        st = exchange_new(m, &d->exchange, err);
+    }
+    if (!d || !d->assembly || !d->encoded)
+        st = h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+    st = h5vcat_agree(m->comm, st, err);
+    if (st) {
+        if (d)
+            direct_free(d);
+        return st;
+    }
+    struct stat created = {0};
+    d->alignment = m->rank == 0 ? alignment_of(m->directory) : 0;
+    MPI_Bcast(&d->alignment, 1, MPI_UINT64_T, 0, m->comm);
+    *state = d;
+    if (m->rank == 0)
+        st = create_file(d, &created, err);
+    st = h5vcat_agree(m->comm, st, err);
+    if (st)
+        return st;
+    MPI_Bcast(&created, (int)sizeof created, MPI_BYTE, 0, m->comm);
+    if (m->rank != 0)
+        st = open_file(d, &created, err);
+    return h5vcat_agree(m->comm, st, err);
+}
+
+/* ---- Metadata, on rank 0 ------------------------------------------------------------------------------ */
+
+static enum h5vec_status place_contiguous(void *context, uint64_t size, uint64_t *address,
+                                          struct h5vec_error *err)
+{
+    struct direct *d = context;
+    haddr_t at;
+    if (H5FD_h5vec_reserve(d->file, size, &at) < 0 || H5FD_h5vec_place(d->file, at, size) < 0)
+        return h5vec_layer_error_hdf5(err, "%s: cannot place data", d->m->temporary);
+    *address = at;
+    return H5VEC_OK;
+}
+
+/* Create the page's objects, and tell all where contiguous data lies. */
+static enum h5vec_status begin_page(struct direct *d, struct page *page, struct h5vec_error *err)
+{
+    struct merge *m = d->m;
+    enum h5vec_status st = H5VEC_OK;
+    if (m->rank == 0) {
+        d->creator.place = place_contiguous;
+        d->creator.context = d;
+        st = creator_page(&d->creator, page, err);
+    }
+    uint64_t *addresses = calloc((size_t)page->count + 1, sizeof *addresses);
+    if (!st && !addresses)
+        st = h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+    st = h5vcat_agree(m->comm, st, err);
+    if (!st) {
+        for (int i = 0; i < page->count; i++)
+            addresses[i] = page->items[i].address;
+        MPI_Bcast(addresses, page->count, MPI_UINT64_T, 0, m->comm);
+        for (int i = 0; i < page->count; i++)
+            page->items[i].address = addresses[i];
+    }
+    free(addresses);
+    return st;
+}
+
+/* Memory that HDF5 may read from but never does: the driver drops the write. */
+static enum h5vec_status need_zeros(struct direct *d, size_t size, struct h5vec_error *err)
+{
+    if (size <= d->zeros_size)
+        return H5VEC_OK;
+    free(d->zeros);
+    d->zeros = calloc(1, size);
+    d->zeros_size = d->zeros ? size : 0;
+    return d->zeros ? H5VEC_OK : h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+}
+
+static enum h5vec_status place_chunk(struct direct *d, const struct page *page, const struct record *r,
+                                     struct h5vec_error *err)
+{
+    const struct page_item *p = &page->items[r->entry];
+    struct box chunk;
+    page_chunk(d->m, p, r->slab, r->tile, &chunk);
+    enum h5vec_status st = need_zeros(d, r->size, err);
+    if (!st && (H5FD_h5vec_place(d->file, r->address, r->size) < 0 ||
+                H5Dwrite_chunk(p->dset, H5P_DEFAULT, r->mask, chunk.start, r->size, d->zeros) < 0))
+        st = h5vec_layer_error_hdf5(err, "%s: %s: cannot enter a chunk", d->m->temporary,
+                                    d->m->schema->items[p->item].path);
+    return st;
+}
+
+/* All ranks' records of the round to rank 0, which enters them. */
+static enum h5vec_status enter_records(struct direct *d, const struct page *page, struct h5vec_error *err)
+{
+    struct merge *m = d->m;
+    int mine = (int)(d->record_count * sizeof *d->records), *sizes = NULL, *offsets = NULL;
+    struct record *all = NULL;
+    enum h5vec_status st = H5VEC_OK;
+    size_t total = 0;
+    if (m->rank == 0) {
+        sizes = calloc(2 * (size_t)m->ranks, sizeof *sizes);
+        if (!sizes)
+            st = h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+        offsets = sizes + m->ranks;
+    }
+    st = h5vcat_agree(m->comm, st, err);
+    if (st)
+        return st;
+    MPI_Gather(&mine, 1, MPI_INT, sizes, 1, MPI_INT, 0, m->comm);
+    if (m->rank == 0) {
+        for (int r = 0; r < m->ranks; r++) {
+            offsets[r] = (int)total;
+            total += (size_t)sizes[r];
+        }
+        all = total <= INT32_MAX ? malloc(total + 1) : NULL;
+        if (!all)
+            st = h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+    }
+    st = h5vcat_agree(m->comm, st, err);
+    if (!st) {
+        MPI_Gatherv(d->records, mine, MPI_BYTE, all, sizes, offsets, MPI_BYTE, 0, m->comm);
+        for (size_t i = 0; i < total / sizeof *all && !st; i++)
+            st = place_chunk(d, page, &all[i], err);
+        m->report.chunks += total / sizeof *all;
+    }
+    free(all);
+    free(sizes);
+    return h5vcat_agree(m->comm, st, err);
+}
+
+/* ---- Encoding ----------------------------------------------------------------------------------------- */
+
+static bool room_for(const struct direct *d, const struct page_item *p, uint64_t bytes)
+{
+    return d->encoded_size + coder_bound(&p->storage.pipeline, bytes) <= d->m->budget.encoded;
+}
+
+static enum h5vec_status add_record(struct direct *d, const struct record *r, struct h5vec_error *err)
+{
+    if (d->record_count == d->record_room) {
+        size_t room = d->record_room ? 2 * d->record_room : 256;
+        struct record *p = realloc(d->records, room * sizeof *p);
+        if (!p)
+            return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+        d->records = p;
+        d->record_room = room;
+    }
+    d->records[d->record_count++] = *r;
+    return H5VEC_OK;
+}
+
+/* Encode a whole chunk, padded, behind the others of the round. */
+static enum h5vec_status encode_chunk(struct direct *d, const struct page *page, int entry, uint64_t slab,
+                                      uint64_t tile, const void *raw, uint64_t bytes, struct h5vec_error *err)
+{
+    size_t size = 0;
+    double begin = merge_now();
+    enum h5vec_status st = coder_encode(d->m->coder, &page->items[entry].storage.pipeline, raw, (size_t)bytes,
+                                        d->encoded + d->encoded_size, &size, err);
+    d->m->report.seconds_encode += merge_now() - begin;
+    if (st)
+        return st;
+    struct record r = {.address = d->encoded_size, /* relative until the place is known */
+                       .slab = slab,
+                       .tile = tile,
+                       .size = (uint32_t)size,
+                       .entry = (uint32_t)entry};
+    d->encoded_size += size;
+    return add_record(d, &r, err);
+}
+
+static uint64_t chunk_size(const struct merge *m, const struct page_item *p, const struct box *chunk)
+{
+    return box_volume(chunk) * m->schema->items[p->item].element;
+}
+
+/* A chunk's box cut down to the dataset, and the rest of the array filled. */
+static void pad(const struct merge *m, const struct page_item *p, const struct box *chunk, void *array)
+{
+    const struct item *it = &m->schema->items[p->item];
+    struct box inside;
+    if (page_piece(m, p, chunk, 0, it->total, &inside) && box_volume(&inside) != box_volume(chunk))
+        box_fill_outside(&inside, it->element, p->fill, array, chunk);
+}
+
+/* Chunks that came together from several ranks. */
+static enum h5vec_status finish_shared(struct direct *d, struct page *page, struct h5vec_error *err)
+{
+    struct merge *m = d->m;
+    for (int i = 0; i < exchange_count(d->exchange); i++) {
+        const struct shared *u = exchange_chunk(d->exchange, i);
+        struct page_item *p = &page->items[u->entry];
+        enum h5vec_status st = H5VEC_OK;
+        if (u->missing)
+            continue;
+        if (p->storage.layout == H5D_COMPACT) {
+            if (H5Dwrite(p->dset, blob_type(m->schema->items[p->item].type), H5S_ALL, H5S_ALL, H5P_DEFAULT,
+                         u->array) < 0)
+                st = h5vec_layer_error_hdf5(err, "%s: %s: cannot write", m->temporary,
+                                            m->schema->items[p->item].path);
+        } else {
+            pad(m, p, &u->chunk, u->array);
+            st =
+                encode_chunk(d, page, u->entry, u->slab, u->tile, u->array, chunk_size(m, p, &u->chunk), err);
+        }
+        if (st)
+            return st;
+    }
+    return H5VEC_OK;
+}
+
+/* ---- A rank's own chunks ------------------------------------------------------------------------------- */
+
+/* Slabs of an entry that only this rank writes: [*first, *end). */
+static void own_slabs(const struct direct *d, const struct page_item *p, uint64_t *first, uint64_t *end)
+{
+    uint64_t begin = p->base[d->m->rank], stop = p->base[d->m->rank + 1], c = p->storage.chunk[0];
+    if (p->storage.layout == H5D_CHUNKED)
+        exchange_own_slabs(d->m, p, d->m->rank, first, end);
+    else if (p->storage.layout == H5D_CONTIGUOUS && begin < stop) {
+        *first = begin / c;
+        *end = (stop - 1) / c + 1;
+    } else {
+        *first = *end = 0;
+    }
+}
+
+/* Move to the next chunk; false when the page has no more for this rank. */
+static bool advance(const struct direct *d, const struct page *page, struct cursor *at)
+{
+    while (at->entry < page->count) {
+        const struct page_item *p = &page->items[at->entry];
+        hsize_t grid[H5S_MAX_RANK];
+        uint64_t first, end, tiles = page_grid(d->m, p, grid);
+        own_slabs(d, p, &first, &end);
+        if (!at->begun) {
+            *at = (struct cursor){at->entry, first, 0, true};
+        } else if (++at->tile == tiles) {
+            at->tile = 0;
+            at->slab++;
+        }
+        if (at->slab < end && tiles > 0)
+            return true;
+        *at = (struct cursor){.entry = at->entry + 1};
+    }
+    return false;
+}
+
+/* Contiguous data: read a box, write it where it belongs. */
+static enum h5vec_status write_box(struct direct *d, struct page_item *p, const struct box *piece,
+                                   struct h5vec_error *err)
+{
+    struct merge *m = d->m;
+    const struct item *it = &m->schema->items[p->item];
+    uint64_t bytes = box_volume(piece) * it->element, at = 0;
+    bool missing;
+    double begin = merge_now();
+    enum h5vec_status st = page_box(m, p, piece, d->assembly, piece, &missing, err);
+    if (st)
+        return st;
+    page_done(m, p, piece, d->assembly, piece);
+    m->report.seconds_read += merge_now() - begin;
+    for (int k = 0; k < it->rank; k++)
+        at = at * (k ? it->dims[k] : 1) + piece->start[k];
+    begin = merge_now();
+    st = file_write(d->fd, m->temporary, p->address + at * it->element, d->assembly, (size_t)bytes, err);
+    m->report.seconds_write += merge_now() - begin;
+    m->report.stored_bytes += bytes;
+    d->written += bytes;
+    return st;
+}
+
+/* Read, pad and encode one chunk of this rank. */
+static enum h5vec_status own_chunk(struct direct *d, struct page *page, const struct cursor *at,
+                                   struct h5vec_error *err)
+{
+    struct merge *m = d->m;
+    struct page_item *p = &page->items[at->entry];
+    struct box chunk, piece;
+    bool missing;
+    page_chunk(m, p, at->slab, at->tile, &chunk);
+    if (!page_piece(m, p, &chunk, p->base[m->rank], p->base[m->rank + 1], &piece))
+        return H5VEC_OK;
+    if (p->storage.layout == H5D_CONTIGUOUS)
+        return write_box(d, p, &piece, err);
+    double begin = merge_now();
+    enum h5vec_status st = page_box(m, p, &piece, d->assembly, &chunk, &missing, err);
+    m->report.seconds_read += merge_now() - begin;
+    if (st)
+        return st;
+    page_done(m, p, &piece, d->assembly, &chunk);
+    if (missing)
+        return H5VEC_OK;
+    pad(m, p, &chunk, d->assembly);
+    return encode_chunk(d, page, at->entry, at->slab, at->tile, d->assembly, chunk_size(m, p, &chunk), err);
+}
+
+/* As many of this rank's chunks as the round has room for. *more: some are left, and *at is the next one. */
+static enum h5vec_status own_chunks(struct direct *d, struct page *page, struct cursor *at, bool *more,
+                                    struct h5vec_error *err)
+{
+    while (*more) {
+        const struct page_item *p = &page->items[at->entry];
+        struct box chunk;
+        page_chunk(d->m, p, at->slab, at->tile, &chunk);
+        bool contiguous = p->storage.layout == H5D_CONTIGUOUS;
+        if (contiguous ? d->written > d->m->budget.encoded : !room_for(d, p, chunk_size(d->m, p, &chunk)))
+            return H5VEC_OK;
+        enum h5vec_status st = own_chunk(d, page, at, err);
+        if (st)
+            return st;
+        *more = advance(d, page, at);
+    }
+    return H5VEC_OK;
+}
+
+/* ---- Rounds ------------------------------------------------------------------------------------------- */
+
+/* Give the round's chunks of all ranks their place, and write this rank's. */
+static enum h5vec_status place_and_write(struct direct *d, struct h5vec_error *err)
+{
+    struct merge *m = d->m;
+    uint64_t padded = (d->encoded_size + d->alignment - 1) / d->alignment * d->alignment, before = 0,
+             total = 0;
+    haddr_t base = 0;
+    enum h5vec_status st = H5VEC_OK;
+    MPI_Exscan(&padded, &before, 1, MPI_UINT64_T, MPI_SUM, m->comm);
+    MPI_Allreduce(&padded, &total, 1, MPI_UINT64_T, MPI_SUM, m->comm);
+    if (m->rank == 0) {
+        before = 0;
+        if (total > 0 && H5FD_h5vec_reserve(d->file, total, &base) < 0)
+            st = h5vec_layer_error_hdf5(err, "%s: cannot reserve space", m->temporary);
+    }
+    st = h5vcat_agree(m->comm, st, err);
+    if (st)
+        return st;
+    uint64_t at = base;
+    MPI_Bcast(&at, 1, MPI_UINT64_T, 0, m->comm);
+    for (size_t i = 0; i < d->record_count; i++)
+        d->records[i].address += at + before;
+    double begin = merge_now();
+    st = file_write(d->fd, m->temporary, at + before, d->encoded, (size_t)d->encoded_size, err);
+    m->report.seconds_write += merge_now() - begin;
+    m->report.stored_bytes += d->encoded_size;
+    return h5vcat_agree(m->comm, st, err);
+}
+
+static enum h5vec_status write_round(struct direct *d, struct page *page, struct cursor *at, bool *more,
+                                     struct h5vec_error *err)
+{
+    struct merge *m = d->m;
+    d->encoded_size = d->record_count = d->written = 0;
+    double begin = merge_now();
+    enum h5vec_status st = exchange_round(d->exchange, d->assembly, err);
+    m->report.seconds_exchange += merge_now() - begin;
+    if (!st)
+        st = finish_shared(d, page, err);
+    if (!st)
+        st = own_chunks(d, page, at, more, err);
+    st = h5vcat_agree(m->comm, st, err);
+    if (!st)
+        st = place_and_write(d, err);
+    if (!st)
+        st = enter_records(d, page, err);
+    m->report.rounds++;
+    return st;
+}
+
+static enum h5vec_status direct_page(struct merge *m, void *state, struct page *page, struct h5vec_error *err)
+{
+    struct direct *d = state;
+    struct cursor at = {0};
+    enum h5vec_status st = begin_page(d, page, err);
+    int left = page->count > 0;
+    bool more = advance(d, page, &at);
+    exchange_begin(d->exchange, page);
+    while (!st && left) {
+        st = write_round(d, page, &at, &more, err);
+        left = more || exchange_left(d->exchange);
+        MPI_Allreduce(MPI_IN_PLACE, &left, 1, MPI_INT, MPI_MAX, m->comm);
+    }
+    creator_page_end(page);
+    return st;
+}
+
+/* ---- Close -------------------------------------------------------------------------------------------- */
+
+/* Every rank's data is on disk before rank 0 writes the superblock: H5Fclose does so last. */
+static enum h5vec_status direct_close(struct merge *m, void *state, enum h5vec_status status,
+                                      struct h5vec_error *err)
+{
+    struct direct *d = state;
+    enum h5vec_status st = status;
+    if (!d)
+        return st;
+    if (!st && m->rank == 0)
+        st = creator_finish(&d->creator, err);
+    if (!st && fsync(d->fd) < 0)
+        st = h5vec_error_set(err, H5VEC_E_IO, 0, "%s: cannot flush: %s", m->temporary, strerror(errno));
+    if (d->fd >= 0 && close(d->fd) < 0 && !st)
+        st = h5vec_error_set(err, H5VEC_E_IO, 0, "%s: cannot close: %s", m->temporary, strerror(errno));
+    d->fd = -1;
+    if (!status)
+        st = h5vcat_agree(m->comm, st, err);
+    if (d->file >= 0 && H5Fclose(d->file) < 0 && !st)
+        st = h5vec_layer_error_hdf5(err, "%s: cannot close", m->temporary);
+    direct_free(d);
+    return status ? status : h5vcat_agree(m->comm, st, err);
+}
+
+const struct writer writer_direct = {
+    .name = "direct", .open = direct_open, .page = direct_page, .close = direct_close};

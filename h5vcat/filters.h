@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The chunk filters that are done here and not by HDF5: deflate (libdeflate, zlib where it refuses a stream),
+ * shuffle and fletcher32, in any order, deflate at most once. The bytes are those that HDF5's own filters
+ * read and write. Local.
+ */
+#ifndef H5VCAT_FILTERS_H
+#define H5VCAT_FILTERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "h5vcat.h"
+#include "h5vec_hdf5.h"
+
+#define PIPELINE_MAX 32 /* HDF5's H5Z_MAX_NFILTERS */
+
+/* A filter pipeline in its stored order (the order in which writing applies it). */
+struct pipeline {
+    int count;
+    struct {
+        H5Z_filter_t id;
+        unsigned flags;
+        unsigned value; /* deflate: the level on record; shuffle: bytes of an element */
+    } filter[PIPELINE_MAX];
+    int level; /* what the encoder takes for deflate: libdeflate's 0 to 12, or zlib's 0 to 9 */
+};
+
+/* Read the pipeline of a dataset creation property list. element: bytes of the dataset's type. */
+enum h5vec_status pipeline_get(hid_t dcpl, size_t element, struct pipeline *p, struct h5vec_error *err);
+
+/* Whether coder_encode and coder_decode can do it; otherwise *foreign is the first filter they cannot. */
+bool pipeline_is_ours(const struct pipeline *p, H5Z_filter_t *foreign);
+
+bool pipeline_equal(const struct pipeline *a, const struct pipeline *b);
+int pipeline_find(const struct pipeline *p, H5Z_filter_t id); /* index, or -1 */
+
+/* The name users know a filter by ("deflate"), in name if it is not a well-known one. */
+const char *filter_name(H5Z_filter_t id, char name[32]);
+
+/* Encoders, decoders and their scratch memory (about two chunks). One per rank. */
+struct coder;
+enum h5vec_status coder_new(enum h5vcat_encoder encoder, struct coder **out, struct h5vec_error *err);
+void coder_free(struct coder *c);
+
+/* Bytes that coder_encode may need for size bytes of raw data. */
+size_t coder_bound(const struct pipeline *p, size_t size);
+
+/* Encode size bytes into out (coder_bound bytes of room). */
+enum h5vec_status coder_encode(struct coder *c, const struct pipeline *p, const void *raw, size_t size,
+                               void *out, size_t *out_size, struct h5vec_error *err);
+
+/* Decode a stored chunk to exactly raw_size bytes; filters whose bit is set in mask were skipped. The message
+ * of a failure says what is wrong with the chunk, not where it is. */
+enum h5vec_status coder_decode(struct coder *c, const struct pipeline *p, unsigned mask, const void *stored,
+                               size_t stored_size, void *raw, size_t raw_size, struct h5vec_error *err);
+
+#endif

@@ -1,0 +1,555 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The source stage's first pass: every input is compared with the first one, and what the plan needs is
+ * collected. No rank holds files x datasets numbers: those of its own parts go to the spool.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+#include "agree.h"
+#include "merge.h"
+#include "pack.h"
+#include "reader.h"
+#include "scan.h"
+
+/* The first input as schema. */
+struct building {
+    struct merge *m;
+    struct schema *s;
+};
+
+/* One input against the schema. */
+struct matching {
+    struct merge *m;
+    const struct part *part;
+    const char *name;
+    uint8_t *seen;      /* items */
+    struct rows *rows;  /* items */
+    uint32_t *first;    /* items: this rank's first input with rows */
+    struct blob **mine; /* items: its dcpl, if that is not input 0 */
+    uint64_t *chunk;    /* items: hash of the chunk of this rank's first input with rows */
+};
+
+static enum h5vec_status no_memory(struct h5vec_error *err)
+{
+    return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+}
+
+/* ---- The schema from an HDF5 file ---------------------------------------------------------------------- */
+
+/* The path of an object inside its layer. */
+static const char *inside_layer(const struct scan_object *o)
+{
+    size_t n = strcmp(o->layer, "/") == 0 ? 0 : strlen(o->layer);
+    return o->path[n] == '/' ? o->path + n + 1 : "";
+}
+
+static enum h5vec_status layer_role(const struct scan_object *o, enum h5vec_layer_role *role,
+                                    struct h5vec_error *err)
+{
+    *role = o->layer && !o->is_group ? h5vec_layer_role(inside_layer(o)) : H5VEC_LAYER_ROLE_UNKNOWN;
+    if (*role == H5VEC_LAYER_ROLE_RTREE)
+        return h5vec_error_set(err, H5VEC_E_REFUSED, 0, "%s: %s: an R-tree index is not supported", o->file,
+                               o->path);
+    if (o->layer && !o->is_group && *role == H5VEC_LAYER_ROLE_UNKNOWN)
+        return h5vec_error_set(err, H5VEC_E_REFUSED, 0, "%s: %s: is not a dataset of layer format version 1",
+                               o->file, o->path);
+    return H5VEC_OK;
+}
+
+/* The bytes of a scalar dataset. The caller frees *bytes. */
+static enum h5vec_status read_scalar(const struct scan_object *o, void **bytes, struct h5vec_error *err)
+{
+    *bytes = calloc(1, o->element);
+    if (!*bytes)
+        return no_memory(err);
+    if (H5Dread(o->id, o->type, H5S_ALL, H5S_ALL, H5P_DEFAULT, *bytes) >= 0)
+        return H5VEC_OK;
+    free(*bytes);
+    *bytes = NULL;
+    return h5vec_layer_error_hdf5(err, "%s: %s: cannot read", o->file, o->path);
+}
+
+static enum h5vec_status build_dataset(struct schema *s, struct item *it, const struct scan_object *o,
+                                       struct h5vec_error *err)
+{
+    it->kind = o->rank > 0 ? ITEM_ROWS : ITEM_SAME;
+    it->element = (uint32_t)o->element;
+    it->rank = o->rank;
+    it->dims = calloc(2 * (size_t)o->rank + 1, sizeof *it->dims);
+    it->type = schema_encode_type(s, o->type);
+    it->dcpl = schema_encode_plist(s, o->dcpl);
+    if (!it->dims || !it->type || !it->dcpl)
+        return h5vec_layer_error_hdf5(err, "%s: %s: cannot read its type or properties", o->file, o->path);
+    it->row_bytes = o->element;
+    for (int d = 1; d < o->rank; d++) {
+        it->dims[d] = o->dims[d];
+        if (o->maxdims[d] != H5S_UNLIMITED && o->maxdims[d] > o->dims[d])
+            it->dims[o->rank + d] = o->maxdims[d];
+        it->row_bytes *= o->dims[d];
+    }
+    if (it->kind == ITEM_ROWS || o->space == H5S_NULL)
+        return H5VEC_OK;
+    void *bytes;
+    enum h5vec_status st = read_scalar(o, &bytes, err);
+    if (st)
+        return st;
+    it->value = schema_blob(s, bytes, o->element);
+    free(bytes);
+    return it->value ? H5VEC_OK : no_memory(err);
+}
+
+static enum h5vec_status build_visit(void *context, const struct scan_object *o, struct h5vec_error *err)
+{
+    struct building *b = context;
+    struct schema *s = b->s;
+    enum h5vec_layer_role role;
+    enum h5vec_status st = layer_role(o, &role, err);
+    if (st)
+        return st;
+    struct item *it = schema_add(s, o->path);
+    if (!it)
+        return no_memory(err);
+    it->role = role;
+    it->optional = role == H5VEC_LAYER_ROLE_VALID || role == H5VEC_LAYER_ROLE_COLUMN_VALID;
+    if (o->is_layer && schema_add_layer(s, o->path) < 0)
+        return no_memory(err);
+    it->is_layer = o->is_layer;
+    it->layer = o->layer ? layers_find(s, o->layer) : -1;
+    if (!o->is_group)
+        return build_dataset(s, it, o, err);
+    it->kind = ITEM_GROUP;
+    it->optional = o->layer && strcmp(inside_layer(o), H5VEC_LAYER_GROUP_VALID) == 0;
+    hid_t gcpl = H5Gget_create_plist(o->id);
+    it->dcpl = gcpl < 0 ? NULL : schema_encode_plist(s, gcpl);
+    if (gcpl >= 0)
+        H5Pclose(gcpl);
+    if (!it->dcpl)
+        return h5vec_layer_error_hdf5(err, "%s: %s: cannot read the group's properties", o->file, o->path);
+    return H5VEC_OK;
+}
+
+/* Add what a layer may have and this one has not, so that other inputs' are not lost. */
+static enum h5vec_status complete_layers(struct schema *s, struct h5vec_error *err)
+{
+    for (int i = 0, n = s->count; i < n; i++) {
+        if (s->items[i].layer < 0)
+            continue;
+        const char *layer = s->layers[s->items[i].layer].path, *path = s->items[i].path;
+        enum h5vec_layer_role role = s->items[i].role;
+        size_t prefix = strcmp(layer, "/") == 0 ? 0 : strlen(layer);
+        enum h5vec_status st = H5VEC_OK;
+        if (role == H5VEC_LAYER_ROLE_WKB) {
+            st =
+                layers_add_dataset(s, s->items[i].layer, H5VEC_LAYER_PATH_VALID, H5VEC_LAYER_ROLE_VALID, err);
+            if (!st)
+                st = layers_add_dataset(s, s->items[i].layer, H5VEC_LAYER_PATH_BLOCKS,
+                                        H5VEC_LAYER_ROLE_BLOCKS, err);
+        } else if (role == H5VEC_LAYER_ROLE_COLUMN_FIXED || role == H5VEC_LAYER_ROLE_TEXT_DATA) {
+            const char *link = path + prefix + 1 + strlen(H5VEC_LAYER_GROUP_COLUMNS) + 1;
+            size_t length =
+                role == H5VEC_LAYER_ROLE_TEXT_DATA ? (size_t)(strrchr(path, '/') - link) : strlen(link);
+            char *valid = malloc(strlen(H5VEC_LAYER_GROUP_VALID) + length + 2);
+            if (!valid)
+                return no_memory(err);
+            sprintf(valid, "%s/%.*s", H5VEC_LAYER_GROUP_VALID, (int)length, link);
+            st = layers_add_dataset(s, s->items[i].layer, valid, H5VEC_LAYER_ROLE_COLUMN_VALID, err);
+            free(valid);
+        }
+        if (st)
+            return st;
+    }
+    return H5VEC_OK;
+}
+
+static enum h5vec_status build_schema(struct merge *m, struct h5vec_error *err)
+{
+    m->schema = schema_new();
+    if (!m->schema)
+        return no_memory(err);
+    enum h5vec_status st;
+    if (m->inputs.text[0]) {
+        st = text_schema(m, m->schema, 0, err);
+    } else {
+        hid_t file;
+        st = reader_open_file(m->inputs.names[0], &file, err);
+        if (st)
+            return st;
+        struct building b = {m, m->schema};
+        st = scan_file(file, m->inputs.names[0], build_visit, &b, err);
+        H5Fclose(file);
+    }
+    if (!st)
+        st = complete_layers(m->schema, err);
+    if (!st)
+        schema_link(m->schema);
+    return st;
+}
+
+/* ---- An input against the schema ----------------------------------------------------------------------- */
+
+static enum h5vec_status differs(const struct matching *w, const struct scan_object *o, const char *what,
+                                 struct h5vec_error *err)
+{
+    return h5vec_error_set(err, H5VEC_E_INCOMPATIBLE, 0, "%s: %s: %s than in %s", o->file, o->path, what,
+                           w->m->inputs.names[0]);
+}
+
+static uint64_t chunk_hash(hid_t dcpl, int rank)
+{
+    hsize_t chunk[H5S_MAX_RANK];
+    if (H5Pget_layout(dcpl) != H5D_CHUNKED || H5Pget_chunk(dcpl, rank, chunk) != rank)
+        return 1;
+    return XXH64(chunk, (size_t)rank * sizeof *chunk, 0);
+}
+
+/* Bytes of a decoded chunk; 0 if the dataset has none. */
+static uint64_t chunk_bytes(const struct scan_object *o)
+{
+    hsize_t chunk[H5S_MAX_RANK];
+    if (H5Pget_layout(o->dcpl) != H5D_CHUNKED || H5Pget_chunk(o->dcpl, o->rank, chunk) != o->rank)
+        return 0;
+    uint64_t bytes = o->element;
+    for (int d = 0; d < o->rank; d++)
+        bytes *= chunk[d];
+    return bytes;
+}
+
+/* Rows that this rank takes from a dataset: count and properties. */
+static enum h5vec_status match_rows(struct matching *w, int i, const struct scan_object *o,
+                                    struct h5vec_error *err)
+{
+    struct item *it = &w->m->schema->items[i];
+    if (it->layer < 0) { /* those of layers come from the layer as a whole */
+        w->rows[i].start = cut_row(o->dims[0], w->part->lo);
+        w->rows[i].count = cut_row(o->dims[0], w->part->hi) - w->rows[i].start;
+    }
+    for (int d = 0; d < o->rank; d++)
+        if (o->maxdims[d] == H5S_UNLIMITED)
+            it->unlimited |= 1u << d;
+    if (o->maxdims[0] != H5S_UNLIMITED && o->maxdims[0] > o->dims[0] && o->maxdims[0] > it->max_rows)
+        it->max_rows = o->maxdims[0];
+    if (o->dims[0] == 0)
+        return H5VEC_OK;
+    uint64_t hash = chunk_hash(o->dcpl, o->rank), bytes = chunk_bytes(o);
+    if (bytes > w->m->input_chunk)
+        w->m->input_chunk = bytes;
+    if (w->first[i] != NOBODY) {
+        it->chunks_agree = it->chunks_agree && hash == w->chunk[i];
+        return H5VEC_OK;
+    }
+    w->first[i] = w->part->input;
+    w->chunk[i] = hash;
+    if (w->part->input > 0) {
+        w->mine[i] = schema_encode_plist(w->m->schema, o->dcpl);
+        if (!w->mine[i])
+            return h5vec_layer_error_hdf5(err, "%s: %s: cannot read its properties", o->file, o->path);
+    }
+    return H5VEC_OK;
+}
+
+static enum h5vec_status match_scalar(const struct matching *w, const struct item *it,
+                                      const struct scan_object *o, struct h5vec_error *err)
+{
+    if ((o->space == H5S_NULL) != (it->value == NULL))
+        return differs(w, o, "another kind of dataspace", err);
+    if (!it->value)
+        return H5VEC_OK;
+    void *bytes;
+    enum h5vec_status st = read_scalar(o, &bytes, err);
+    if (!st && memcmp(bytes, it->value->bytes, o->element) != 0)
+        st = differs(w, o, "another value", err);
+    free(bytes);
+    return st;
+}
+
+static enum h5vec_status match_dataset(struct matching *w, int i, const struct scan_object *o,
+                                       struct h5vec_error *err)
+{
+    struct item *it = &w->m->schema->items[i];
+    if ((o->rank > 0 ? ITEM_ROWS : ITEM_SAME) != it->kind || o->rank != it->rank)
+        return differs(w, o, "another rank", err);
+    hid_t type = blob_type(it->type);
+    if (type < 0)
+        return h5vec_layer_error_hdf5(err, "%s: %s: cannot decode its type", o->file, o->path);
+    if (H5Tequal(type, o->type) <= 0)
+        return differs(w, o, "another type", err);
+    for (int d = 1; d < o->rank; d++)
+        if (o->dims[d] != it->dims[d])
+            return differs(w, o, "another size of a dimension after the first", err);
+    return it->kind == ITEM_ROWS ? match_rows(w, i, o, err) : match_scalar(w, it, o, err);
+}
+
+/* The rows of every dataset of a layer follow from its features [lo, hi). */
+static enum h5vec_status match_layer(struct matching *w, const struct scan_object *o, int number,
+                                     struct h5vec_error *err)
+{
+    struct merge *m = w->m;
+    struct h5vec_layer *layer;
+    enum h5vec_status st = h5vec_layer_open(o->id, ".", &layer, err);
+    if (st) {
+        char why[sizeof err->msg];
+        memcpy(why, err->msg, sizeof why);
+        return h5vec_error_set(err, st, 0, "%s: %s: %s", o->file, o->path, why);
+    }
+    const struct h5vec_layer_info *info = h5vec_layer_info(layer);
+    uint64_t lo = cut_row(info->rows, w->part->lo), hi = cut_row(info->rows, w->part->hi);
+    m->schema->layers[number].features += hi - lo;
+    st = layers_crs(m, number, w->part->input, info->geo, err);
+    h5vec_layer_free(layer);
+    for (int i = 0; i < m->schema->count && !st; i++) {
+        struct item *it = &m->schema->items[i];
+        if (it->layer != number || it->kind != ITEM_ROWS || it->role == H5VEC_LAYER_ROLE_BLOCKS)
+            continue;
+        w->rows[i] = (struct rows){it->optional ? ROWS_VALID : lo, hi - lo};
+    }
+    return st;
+}
+
+static enum h5vec_status match_visit(void *context, const struct scan_object *o, struct h5vec_error *err)
+{
+    struct matching *w = context;
+    struct schema *s = w->m->schema;
+    enum h5vec_layer_role role;
+    enum h5vec_status st = layer_role(o, &role, err);
+    if (st)
+        return st;
+    int i = schema_find(s, o->path);
+    if (i < 0)
+        return h5vec_error_set(err, H5VEC_E_INCOMPATIBLE, 0, "%s: %s: is not in %s", o->file, o->path,
+                               w->m->inputs.names[0]);
+    struct item *it = &s->items[i];
+    if (o->is_group != (it->kind == ITEM_GROUP))
+        return differs(w, o, "another kind of object", err);
+    if (o->is_layer != it->is_layer)
+        return differs(w, o, o->is_layer ? "is a layer, other" : "is no layer, other", err);
+    w->seen[i] = 1;
+    it->present |= it->optional;
+    if (o->is_layer)
+        return match_layer(w, o, it->layer, err);
+    if (o->is_group)
+        return H5VEC_OK;
+    if (it->optional)
+        w->rows[i].start = w->rows[s->layers[it->layer].offsets].start;
+    return match_dataset(w, i, o, err);
+}
+
+/* Byte ranges of a layer's WKB and text columns: from the offsets at the cuts. */
+static enum h5vec_status layer_bytes(struct matching *w, hid_t file, struct h5vec_error *err)
+{
+    struct schema *s = w->m->schema;
+    for (int i = 0; i < s->count; i++) {
+        if (s->items[i].bytes_item < 0)
+            continue;
+        int64_t at[2];
+        enum h5vec_status st = reader_offsets(file, w->name, s->items[i].path, &w->rows[i], at, err);
+        if (st)
+            return st;
+        w->rows[s->items[i].bytes_item] = (struct rows){(uint64_t)at[0], (uint64_t)(at[1] - at[0])};
+    }
+    return H5VEC_OK;
+}
+
+static enum h5vec_status match_hdf5(struct matching *w, struct h5vec_error *err)
+{
+    struct schema *s = w->m->schema;
+    hid_t file;
+    enum h5vec_status st = reader_open_file(w->name, &file, err);
+    if (st)
+        return st;
+    memset(w->seen, 0, (size_t)s->count);
+    st = scan_file(file, w->name, match_visit, w, err);
+    for (int i = 0; i < s->count && !st; i++) {
+        bool made = s->items[i].role == H5VEC_LAYER_ROLE_BLOCKS; /* ours, whatever the input has */
+        if (!w->seen[i] && !s->items[i].optional && !made)
+            st = h5vec_error_set(err, H5VEC_E_INCOMPATIBLE, 0, "%s: %s: is missing; %s has it", w->name,
+                                 s->items[i].path, w->m->inputs.names[0]);
+    }
+    if (!st)
+        st = layer_bytes(w, file, err);
+    H5Fclose(file);
+    return st;
+}
+
+/* A text input has its layer and nothing else. */
+static enum h5vec_status match_text(struct matching *w, struct h5vec_error *err)
+{
+    struct schema *s = w->m->schema;
+    const char *layer = w->m->options->layer;
+    int number = layers_find(s, layer);
+    for (int i = 0; i < s->count; i++)
+        if (strcmp(s->items[i].path, "/") != 0 && (number < 0 || s->items[i].layer != number))
+            return h5vec_error_set(
+                err, H5VEC_E_INCOMPATIBLE, 0,
+                "%s: %s: is missing; %s has it, and a text input has only the layer %s (--layer)", w->name,
+                s->items[i].path, w->m->inputs.names[0], layer);
+    if (number < 0)
+        return h5vec_error_set(err, H5VEC_E_INCOMPATIBLE, 0,
+                               "%s: %s: a text input's layer is not in %s (--layer)", w->name, layer,
+                               w->m->inputs.names[0]);
+    enum h5vec_status st = text_spool(w->m, w->part->input, w->rows, err);
+    for (int i = 0; i < s->count && !st; i++) {
+        struct item *it = &s->items[i];
+        it->unlimited |= it->layer == number;
+        if (it->kind == ITEM_ROWS && w->rows[i].count > 0 && w->first[i] == NOBODY) {
+            w->first[i] = w->part->input;
+            w->chunk[i] = 1;
+        }
+    }
+    return st;
+}
+
+static enum h5vec_status match_part(struct matching *w, const struct part *part, struct h5vec_error *err)
+{
+    struct merge *m = w->m;
+    struct schema *s = m->schema;
+    w->part = part;
+    w->name = m->inputs.names[part->input];
+    memset(w->rows, 0, (size_t)s->count * sizeof *w->rows);
+    enum h5vec_status st = m->inputs.text[part->input] ? match_text(w, err) : match_hdf5(w, err);
+    if (st)
+        return st;
+    for (int i = 0; i < s->count; i++)
+        s->items[i].mine += w->rows[i].count;
+    return spool_append(m->spool, m->numbers, w->rows, (size_t)s->count * sizeof *w->rows, err);
+}
+
+/* ---- From each rank's numbers to everybody's ----------------------------------------------------------- */
+
+/* Send the properties of items whose first input with rows is not input 0 from who has them to all. */
+static enum h5vec_status share_properties(struct merge *m, const struct matching *w, struct h5vec_error *err)
+{
+    struct schema *s = m->schema;
+    struct pack p = {0};
+    for (int i = 0; i < s->count; i++)
+        if (w->mine[i] && w->first[i] == s->items[i].first) {
+            pack_u64(&p, (uint64_t)i);
+            pack_u64(&p, w->first[i]);
+            pack_blob(&p, w->mine[i]->bytes, w->mine[i]->size);
+        }
+    int size = p.failed || p.size > INT32_MAX ? -1 : (int)p.size;
+    int *sizes = malloc(2 * (size_t)m->ranks * sizeof *sizes);
+    enum h5vec_status st = size < 0 || !sizes ? no_memory(err) : H5VEC_OK;
+    st = h5vcat_agree(m->comm, st, err);
+    char *all = NULL;
+    if (!st) {
+        MPI_Allgather(&size, 1, MPI_INT, sizes, 1, MPI_INT, m->comm);
+        int64_t total = 0;
+        for (int r = 0; r < m->ranks; r++) {
+            sizes[m->ranks + r] = (int)total;
+            total += sizes[r];
+        }
+        all = total <= INT32_MAX ? malloc((size_t)total + 1) : NULL;
+        st = h5vcat_agree(m->comm, all ? H5VEC_OK : no_memory(err), err);
+        if (!st) {
+            MPI_Allgatherv(p.bytes, size, MPI_BYTE, all, sizes, sizes + m->ranks, MPI_BYTE, m->comm);
+            struct unpack u = {.at = all, .end = all + total};
+            while (u.at < u.end && !st) {
+                struct item *it = &s->items[unpack_u64(&u)];
+                size_t n;
+                const void *bytes = unpack_blob(&u, &n);
+                if (!(it->dcpl = schema_blob(s, bytes, n)))
+                    st = no_memory(err);
+            }
+        }
+        st = h5vcat_agree(m->comm, st, err);
+    }
+    free(all);
+    free(sizes);
+    free(p.bytes);
+    return st;
+}
+
+/* What every rank must know of all: the first input with rows, agreement of chunks, limits, and row counts.
+ */
+static enum h5vec_status share_numbers(struct merge *m, const struct matching *w, struct h5vec_error *err)
+{
+    struct schema *s = m->schema;
+    int n = s->count;
+    uint64_t *a = calloc((size_t)n, sizeof *a), *b = calloc((size_t)n, sizeof *b);
+    uint8_t *agree = calloc((size_t)n, 1);
+    enum h5vec_status st = h5vcat_agree(m->comm, a && b && agree ? H5VEC_OK : no_memory(err), err);
+    if (!st) {
+        for (int i = 0; i < n; i++)
+            a[i] = w->first[i];
+        MPI_Allreduce(MPI_IN_PLACE, a, n, MPI_UINT64_T, MPI_MIN, m->comm);
+        for (int i = 0; i < n; i++) /* the chunk of the first input; its several parts all say the same */
+            b[i] = w->first[i] == a[i] && a[i] != NOBODY ? w->chunk[i] : 0;
+        MPI_Allreduce(MPI_IN_PLACE, b, n, MPI_UINT64_T, MPI_MAX, m->comm);
+        for (int i = 0; i < n; i++) {
+            struct item *it = &s->items[i];
+            agree[i] = it->chunks_agree && (w->first[i] == NOBODY || w->chunk[i] == b[i]);
+            it->first = (uint32_t)a[i];
+            a[i] = it->unlimited;
+            b[i] = it->max_rows;
+        }
+        MPI_Allreduce(MPI_IN_PLACE, agree, n, MPI_UINT8_T, MPI_MIN, m->comm);
+        MPI_Allreduce(MPI_IN_PLACE, a, n, MPI_UINT64_T, MPI_BOR, m->comm);
+        MPI_Allreduce(MPI_IN_PLACE, b, n, MPI_UINT64_T, MPI_MAX, m->comm);
+        for (int i = 0; i < n; i++) {
+            s->items[i].chunks_agree = agree[i];
+            s->items[i].unlimited = (uint32_t)a[i];
+            s->items[i].max_rows = b[i];
+            agree[i] = s->items[i].present;
+        }
+        MPI_Allreduce(MPI_IN_PLACE, agree, n, MPI_UINT8_T, MPI_MAX, m->comm);
+        for (int i = 0; i < n; i++)
+            s->items[i].present = agree[i];
+    }
+    free(a);
+    free(b);
+    free(agree);
+    return st;
+}
+
+static enum h5vec_status match_all(struct merge *m, struct h5vec_error *err)
+{
+    size_t n = (size_t)m->schema->count;
+    struct matching w = {.m = m,
+                         .seen = calloc(n, 1),
+                         .rows = calloc(n, sizeof *w.rows),
+                         .first = malloc(n * sizeof *w.first),
+                         .mine = calloc(n, sizeof *w.mine),
+                         .chunk = calloc(n, sizeof *w.chunk)};
+    enum h5vec_status st = w.seen && w.rows && w.first && w.mine && w.chunk ? H5VEC_OK : no_memory(err);
+    for (size_t i = 0; i < n && !st; i++)
+        w.first[i] = NOBODY;
+    for (int p = 0; p < m->inputs.part_count && !st; p++)
+        st = match_part(&w, &m->inputs.parts[p], err);
+    st = h5vcat_agree(m->comm, st, err);
+    if (!st)
+        st = share_numbers(m, &w, err);
+    if (!st)
+        st = share_properties(m, &w, err);
+    free(w.seen);
+    free(w.rows);
+    free(w.first);
+    free(w.mine);
+    free(w.chunk);
+    return st;
+}
+
+enum h5vec_status merge_numbers(const struct merge *m, int part, int first, int n, struct rows *out,
+                                struct h5vec_error *err)
+{
+    uint64_t at = ((uint64_t)part * (uint64_t)m->schema->count + (uint64_t)first) * sizeof *out;
+    return spool_read(m->spool, m->numbers, at, out, (size_t)n * sizeof *out, err);
+}
+
+enum h5vec_status gather_inputs(struct merge *m, struct h5vec_error *err)
+{
+    enum h5vec_status st = m->rank == 0 ? build_schema(m, err) : H5VEC_OK;
+    st = h5vcat_agree(m->comm, st, err);
+    if (!st)
+        st = schema_broadcast(m->comm, &m->schema, err);
+    if (st)
+        return st;
+    m->streams = malloc((size_t)m->schema->count * sizeof *m->streams);
+    if (m->streams)
+        for (int i = 0; i < m->schema->count; i++)
+            m->streams[i] = -1;
+    m->vertices = -1;
+    st = m->streams ? spool_stream(m->spool, &m->numbers, err) : no_memory(err);
+    st = h5vcat_agree(m->comm, st, err);
+    return st ? st : match_all(m, err);
+}

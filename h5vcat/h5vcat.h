@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * h5vcat: merge any number of files into one plain HDF5 file, in parallel. docs/design.md has the idea.
+ */
+#ifndef H5VCAT_H
+#define H5VCAT_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "h5vec_status.h"
+
+/* How the output is written; the content is the same. */
+enum h5vcat_write {
+    H5VCAT_WRITE_DIRECT, /* metadata by rank 0, raw data by every rank at addresses of its own (default) */
+    H5VCAT_WRITE_COLLECTIVE, /* parallel HDF5: MPI-IO driver, collective creation and H5Dwrite */
+};
+
+enum h5vcat_compress {
+    H5VCAT_COMPRESS_KEEP,    /* the filters of the inputs (default) */
+    H5VCAT_COMPRESS_NONE,    /* no compression filter */
+    H5VCAT_COMPRESS_DEFLATE, /* deflate at compress_level */
+};
+
+enum h5vcat_encoder {
+    H5VCAT_ENCODER_LIBDEFLATE, /* default */
+    H5VCAT_ENCODER_ZLIB,
+};
+
+enum h5vcat_shuffle { H5VCAT_SHUFFLE_KEEP, H5VCAT_SHUFFLE_ON, H5VCAT_SHUFFLE_OFF };
+
+#define H5VCAT_BUFFER_DEFAULT ((uint64_t)256 << 20) /* bytes */
+
+/* Kinds of messages for h5vcat_say. */
+enum h5vcat_message {
+    H5VCAT_NOTE,     /* what -v shows */
+    H5VCAT_PLAN,     /* a line of the plan (dry_run) */
+    H5VCAT_PROGRESS, /* how far the merge is */
+};
+
+/* Gets one line without a newline, on rank 0 only. */
+typedef void (*h5vcat_say)(void *context, enum h5vcat_message kind, const char *line);
+
+struct h5vcat_options {
+    size_t sizeof_options; /* sizeof(struct h5vcat_options) */
+    const char *output;
+    const char *const *inputs; /* in the order of their rows in the output */
+    size_t input_count;
+    const char *layer;    /* name of the layer made of text inputs; NULL: "layer" */
+    uint64_t buffer_size; /* bytes of memory per rank; 0: H5VCAT_BUFFER_DEFAULT */
+    uint64_t chunk_size;  /* bytes of an output chunk; 0: chosen (docs/design.md) */
+    enum h5vcat_write write;
+    enum h5vcat_compress compress;
+    int compress_level; /* libdeflate's 1 to 12 (zlib and collective: up to 9) */
+    enum h5vcat_encoder encoder;
+    enum h5vcat_shuffle shuffle;
+    bool force;      /* replace an existing output */
+    bool dry_run;    /* plan only: nothing is written */
+    bool verify;     /* read the closed output and compare it with what was read */
+    double progress; /* seconds between progress messages; 0: none */
+    h5vcat_say say;  /* NULL: no messages */
+    void *say_context;
+};
+
+/* What was done; the same on every rank. Sizes in bytes. */
+struct h5vcat_report {
+    uint64_t inputs, datasets, layers, rows; /* rows: summed over all concatenated datasets */
+    uint64_t input_bytes;                    /* of the files */
+    uint64_t raw_bytes;                      /* of the datasets' values */
+    uint64_t stored_bytes;                   /* of the output's chunks and contiguous data */
+    uint64_t output_bytes;                   /* of the output file */
+    uint64_t chunks;
+    uint64_t invalid_geometries; /* structurally invalid ones in text inputs, kept as they are */
+    uint64_t rounds;
+    bool verified;
+    double seconds, seconds_scan, seconds_read, seconds_exchange, seconds_encode, seconds_write,
+        seconds_verify; /* the longest of any rank */
+};
+
+/* Collective over comm: every rank passes the same options (strings may live anywhere) and gets the same
+ * status, error and report. The output appears under its name only if all went well; on failure nothing of it
+ * is left. err must not be NULL; its message is "FILE: DATASET: what and why". HDF5's automatic error
+ * printing is off during the call. */
+enum h5vec_status h5vcat_merge(MPI_Comm comm, const struct h5vcat_options *options,
+                               struct h5vcat_report *report, struct h5vec_error *err);
+
+/* The exit code of a command for a status: 0, 1, 2, 3 or 4. */
+int h5vcat_exit_code(enum h5vec_status status);
+
+#endif

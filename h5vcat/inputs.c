@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Looking at the inputs (in turn by all ranks, so that 100,000 files cost each rank its share of the calls)
+ * and dealing them out by bytes.
+ */
+#include "inputs.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "agree.h"
+
+/* A border that is this close to a file's begin or end, as a share of what a rank reads, moves there: one
+ * file less is opened by two ranks. */
+#define SLACK 0.03
+
+static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
+
+/* HDF5's signature stands at 0 or, after a user block, at 512 * 2^k. */
+static bool has_signature(int fd, uint64_t size)
+{
+    unsigned char bytes[8];
+    for (uint64_t at = 0; at + sizeof bytes <= size; at = at ? 2 * at : 512)
+        if (pread(fd, bytes, sizeof bytes, (off_t)at) == (ssize_t)sizeof bytes &&
+            memcmp(bytes, signature, sizeof bytes) == 0)
+            return true;
+    return false;
+}
+
+static enum h5vec_status look_at(const char *name, uint64_t *size, uint8_t *text, struct h5vec_error *err)
+{
+    struct stat st;
+    int fd = open(name, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st) < 0) {
+        int code = errno;
+        if (fd >= 0)
+            close(fd);
+        return h5vec_error_set(err, H5VEC_E_IO, 0, "%s: cannot open: %s", name, strerror(code));
+    }
+    enum h5vec_status status = H5VEC_OK;
+    if (S_ISDIR(st.st_mode))
+        status = h5vec_error_set(err, H5VEC_E_IO, 0, "%s: is a directory; name the files in it", name);
+    else if (!S_ISREG(st.st_mode))
+        status = h5vec_error_set(err, H5VEC_E_REFUSED, 0, "%s: is not a regular file", name);
+    *size = (uint64_t)st.st_size;
+    *text = !has_signature(fd, *size);
+    close(fd);
+    return status;
+}
+
+uint64_t inputs_border(const uint64_t *sizes, const uint8_t *text, uint32_t count, int rank, int ranks)
+{
+    if (rank <= 0)
+        return 0;
+    if (rank >= ranks)
+        return (uint64_t)count * WHOLE;
+    double total = 0, before = 0;
+    for (uint32_t i = 0; i < count; i++)
+        total += (double)sizes[i] + 1;
+    double share = total / ranks, target = share * rank;
+    for (uint32_t i = 0; i < count; i++) {
+        double size = (double)sizes[i] + 1, inside = target - before;
+        if (inside < size) {
+            bool near_begin = inside < SLACK * share, near_end = size - inside < SLACK * share;
+            if (text[i] || near_begin || near_end)
+                return ((uint64_t)i + (inside > size / 2)) * WHOLE;
+            return (uint64_t)i * WHOLE + (uint64_t)(inside / size * WHOLE);
+        }
+        before += size;
+    }
+    return (uint64_t)count * WHOLE;
+}
+
+static enum h5vec_status deal(struct inputs *in, int rank, int ranks, struct h5vec_error *err)
+{
+    uint64_t begin = inputs_border(in->sizes, in->text, in->count, rank, ranks);
+    uint64_t end = inputs_border(in->sizes, in->text, in->count, rank + 1, ranks);
+    uint64_t files = begin < end ? (end - 1) / WHOLE - begin / WHOLE + 1 : 0;
+    in->parts = malloc((files + 1) * sizeof *in->parts);
+    if (!in->parts)
+        return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+    for (uint64_t at = begin; at < end;) {
+        uint64_t next = (at / WHOLE + 1) * WHOLE;
+        if (next > end)
+            next = end;
+        in->parts[in->part_count++] = (struct part){.input = (uint32_t)(at / WHOLE),
+                                                    .lo = (uint32_t)(at % WHOLE),
+                                                    .hi = (uint32_t)((next - 1) % WHOLE + 1)};
+        at = next;
+    }
+    return H5VEC_OK;
+}
+
+enum h5vec_status inputs_open(MPI_Comm comm, const struct h5vcat_options *options, struct inputs *in,
+                              struct h5vec_error *err)
+{
+    int rank, ranks;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    memset(in, 0, sizeof *in);
+    in->names = options->inputs;
+    in->count = (uint32_t)options->input_count;
+    in->sizes = calloc(in->count, sizeof *in->sizes);
+    in->text = calloc(in->count, sizeof *in->text);
+    enum h5vec_status st = H5VEC_OK;
+    if (!in->sizes || !in->text)
+        st = h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+    for (uint32_t i = (uint32_t)rank; i < in->count && !st; i += (uint32_t)ranks)
+        st = look_at(in->names[i], &in->sizes[i], &in->text[i], err);
+    st = h5vcat_agree(comm, st, err);
+    if (st)
+        return st;
+    MPI_Allreduce(MPI_IN_PLACE, in->sizes, (int)in->count, MPI_UINT64_T, MPI_SUM, comm);
+    MPI_Allreduce(MPI_IN_PLACE, in->text, (int)in->count, MPI_UINT8_T, MPI_MAX, comm);
+    return h5vcat_agree(comm, deal(in, rank, ranks, err), err);
+}
+
+void inputs_free(struct inputs *in)
+{
+    free(in->sizes);
+    free(in->text);
+    free(in->parts);
+    memset(in, 0, sizeof *in);
+}

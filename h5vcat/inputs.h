@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The input files and who reads what: file-based partitioning. Each rank gets a run of consecutive inputs
+ * with about the same number of bytes; a file that a border falls into is cut by rows if it is HDF5, never if
+ * it is text.
+ */
+#ifndef H5VCAT_INPUTS_H
+#define H5VCAT_INPUTS_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include "h5vcat.h"
+
+#define WHOLE 65536u /* a file's rows are cut in units of 1/65536 */
+
+/* A rank's share of one input: of n rows those from n * lo / WHOLE up to n * hi / WHOLE. */
+struct part {
+    uint32_t input;
+    uint32_t lo, hi;
+};
+
+struct inputs {
+    const char *const *names; /* borrowed from the options */
+    uint32_t count;
+    uint64_t *sizes;    /* bytes */
+    uint8_t *text;      /* 1: not HDF5, read through formats/ */
+    struct part *parts; /* of this rank, in order */
+    int part_count;
+};
+
+/* Collective: look at every input and deal them out. */
+enum h5vec_status inputs_open(MPI_Comm comm, const struct h5vcat_options *options, struct inputs *in,
+                              struct h5vec_error *err);
+void inputs_free(struct inputs *in);
+
+/* First row of n rows at a cut. */
+static inline uint64_t cut_row(uint64_t n, uint32_t cut)
+{
+    return n / WHOLE * cut + n % WHOLE * cut / WHOLE;
+}
+
+/* Where rank r's share begins, counted in WHOLE a file: the pure function behind inputs_open. sizes and text
+ * have count entries. */
+uint64_t inputs_border(const uint64_t *sizes, const uint8_t *text, uint32_t count, int rank, int ranks);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * h5vcat: parse, merge, report.
+ */
+#include <mpi.h>
+#include <stdlib.h>
+#include "command.h"
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    struct command c = {0};
+    struct h5vcat_report report = {0};
+    struct h5vec_error err = {0};
+    MPI_Comm_rank(MPI_COMM_WORLD, &c.rank);
+    enum h5vec_status st = command_parse(argc, argv, &c, &err);
+    if (!st && (c.help || c.version)) {
+        if (c.rank == 0 && c.help)
+            command_help(stdout, c.help_brief);
+        else if (c.rank == 0)
+            printf("h5vcat %s\n", H5VEC_VERSION);
+    } else if (!st) {
+        st = h5vcat_merge(MPI_COMM_WORLD, &c.merge, &report, &err);
+        if (!st && c.rank == 0)
+            command_report(&c, &report);
+    }
+    if (st && c.rank == 0)
+        command_error(&c, &err);
+    command_free(&c);
+    MPI_Finalize();
+    return h5vcat_exit_code(st);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What a merge holds, and the stages that pass it on: source, plan, then for each page read, exchange, encode
+ * and place. Internal to h5vcat/.
+ */
+#ifndef H5VCAT_MERGE_H
+#define H5VCAT_MERGE_H
+
+#include "filters.h"
+#include "h5vcat.h"
+#include "inputs.h"
+#include "schema.h"
+#include "spool.h"
+
+/* A rank's rows of an item in one of its parts. */
+struct rows {
+    uint64_t start; /* first row in the input (text: in the spooled stream); ROWS_VALID: every row is 1 */
+    uint64_t count;
+};
+#define ROWS_VALID UINT64_MAX
+
+struct reader;
+
+struct merge {
+    MPI_Comm comm;
+    int rank, ranks;
+    const struct h5vcat_options *options;
+    struct inputs inputs;
+    struct schema *schema;
+    struct spool *spool;
+    int numbers;  /* spool stream: struct rows of each part and item, part by part */
+    int *streams; /* of each item: spool stream of its rows in text inputs, or -1 */
+    int vertices; /* spool stream: uint64 a feature of text inputs, or -1 */
+    struct coder *coder;
+    struct reader *reader;
+    int most_parts;        /* parts of the rank with the most */
+    uint64_t input_chunk;  /* bytes of the largest chunk of any input, decoded */
+    struct budget {        /* --buffer-size, dealt out by the plan; bytes */
+        uint64_t rows;     /* rows read ahead for a page of small datasets; as much for pieces on their way */
+        uint64_t assembly; /* chunks that several ranks contribute to */
+        uint64_t encoded;  /* chunks waiting for their place */
+        uint64_t cache;    /* decoded input chunks */
+        uint64_t page;     /* row numbers of a page */
+    } budget;
+    char *rows_buffer;    /* budget.rows bytes */
+    char *temporary;      /* the output until it is renamed */
+    char *directory;      /* of the output */
+    uint64_t done, all;   /* bytes of this rank's values that were read, and that there are */
+    double started, told; /* when the merge began, and when progress was told last */
+    struct h5vcat_report report;
+};
+
+/* Seconds since some moment; for differences. */
+double merge_now(void);
+
+/* Send a line to the caller's say function: rank 0 only, elsewhere nothing happens. */
+void merge_say(const struct merge *m, enum h5vcat_message kind, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* So many more bytes of values have been read. Local; rank 0 tells its own progress, which the others keep up
+ * with. */
+void merge_progress(struct merge *m, uint64_t bytes);
+
+/* gather.c, collective: make the schema from the first input, compare every input with it, collect the
+ * numbers of this rank's rows and the properties that the plan needs. Text inputs are spooled on the way. */
+enum h5vec_status gather_inputs(struct merge *m, struct h5vec_error *err);
+
+/* text.c, local: the schema of a text input's layer, and the spooling of one (its rows are appended to the
+ * streams of the items; numbers[i].count is set for each item of its layer). */
+enum h5vec_status text_schema(struct merge *m, struct schema *s, uint32_t input, struct h5vec_error *err);
+enum h5vec_status text_spool(struct merge *m, uint32_t input, struct rows *numbers, struct h5vec_error *err);
+
+/* layers.c, local: add a dataset of this role at path inside a layer, and the groups above it, unless they
+ * are there. Valid datasets and their group are optional. */
+enum h5vec_status layers_add_dataset(struct schema *s, int layer, const char *path,
+                                     enum h5vec_layer_role role, struct h5vec_error *err);
+
+/* layers.c, local: add the group at path inside a layer ("": its own) and those above it, unless they are
+ * there. */
+enum h5vec_status layers_add_group(struct schema *s, int layer, const char *path, struct h5vec_error *err);
+
+/* The layer with this path, or -1. */
+int layers_find(const struct schema *s, const char *path);
+
+/* layers.c, collective: CRS agreement, then every layer's block index, box and geometry types, from a pass
+ * over this rank's features. */
+enum h5vec_status layers_index(struct merge *m, struct h5vec_error *err);
+
+/* layers.c, local: note that input has this CRS for a layer; one that differs from an earlier input's is an
+ * error. */
+enum h5vec_status layers_crs(struct merge *m, int layer, uint32_t input, const struct h5vec_layer_geo *geo,
+                             struct h5vec_error *err);
+
+/* gather.c, local: read numbers of one part for items [first, first + n) into out. */
+enum h5vec_status merge_numbers(const struct merge *m, int part, int first, int n, struct rows *out,
+                                struct h5vec_error *err);
+
+#endif

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Numbers, storage, budget.
+ */
+#include "plan.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "agree.h"
+
+#define KIB ((uint64_t)1 << 10)
+#define MIB ((uint64_t)1 << 20)
+#define KEEP_CHUNK (256 * KIB) /* an input's chunk of at least so many bytes is kept */
+#define MAX_COMPACT 60000      /* bytes; an object header message holds 64 KiB less its own fields */
+#define BOX_BYTES (4 * MIB)    /* of contiguous data read and written at a time, unless the buffer is small */
+#define MAX_CHUNK ((uint64_t)INT32_MAX) /* bytes: a message between ranks carries a chunk */
+
+/* libdeflate's level for each level of zlib's on record: the fastest that does not make larger output on
+ * detector and map data (tuning/README.md has the figures). */
+static const int libdeflate_level[10] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+
+bool plan_wanted(const struct item *it)
+{
+    return !it->optional || it->present;
+}
+
+/* ---- Storage ----------------------------------------------------------------------------------------- */
+
+static bool set_maxdims(const struct item *it, struct storage *s)
+{
+    bool extendible = false;
+    for (int d = 0; d < it->rank; d++) {
+        hsize_t size = d ? it->dims[d] : it->total, max = d ? it->dims[it->rank + d] : it->max_rows;
+        s->maxdims[d] = max > size ? max : size;
+        if (it->unlimited >> d & 1)
+            s->maxdims[d] = H5S_UNLIMITED;
+        extendible = extendible || s->maxdims[d] != size;
+    }
+    return extendible;
+}
+
+static void remove_filter(struct pipeline *p, int i)
+{
+    memmove(&p->filter[i], &p->filter[i + 1], (size_t)(p->count - i - 1) * sizeof p->filter[0]);
+    p->count--;
+}
+
+static void insert_filter(struct pipeline *p, int i, H5Z_filter_t id, unsigned value)
+{
+    if (p->count == PIPELINE_MAX)
+        return;
+    memmove(&p->filter[i + 1], &p->filter[i], (size_t)(p->count - i) * sizeof p->filter[0]);
+    p->filter[i].id = id;
+    p->filter[i].flags = H5Z_FLAG_OPTIONAL;
+    p->filter[i].value = value;
+    p->count++;
+}
+
+static bool is_compressor(H5Z_filter_t id)
+{
+    return id != H5Z_FILTER_SHUFFLE && id != H5Z_FILTER_FLETCHER32;
+}
+
+/* The input's pipeline with --compress and --shuffle applied. */
+static void set_filters(const struct h5vcat_options *o, const struct item *it, struct pipeline *p)
+{
+    bool shuffled = pipeline_find(p, H5Z_FILTER_SHUFFLE) >= 0;
+    if (o->compress != H5VCAT_COMPRESS_KEEP)
+        for (int i = p->count - 1; i >= 0; i--)
+            if (is_compressor(p->filter[i].id))
+                remove_filter(p, i);
+    /* Shuffle alone would only cost time. */
+    bool shuffle = o->shuffle == H5VCAT_SHUFFLE_ON ||
+                   (o->shuffle == H5VCAT_SHUFFLE_KEEP && shuffled && o->compress != H5VCAT_COMPRESS_NONE);
+    if (!shuffle && shuffled)
+        remove_filter(p, pipeline_find(p, H5Z_FILTER_SHUFFLE));
+    if (shuffle && !shuffled && it->element > 1)
+        insert_filter(p, 0, H5Z_FILTER_SHUFFLE, it->element);
+    if (o->compress == H5VCAT_COMPRESS_DEFLATE) {
+        int at = pipeline_find(p, H5Z_FILTER_SHUFFLE) + 1;
+        insert_filter(p, at, H5Z_FILTER_DEFLATE, (unsigned)(o->compress_level > 9 ? 9 : o->compress_level));
+        p->level = o->compress_level;
+        return;
+    }
+    int deflate = pipeline_find(p, H5Z_FILTER_DEFLATE);
+    unsigned level = deflate < 0 ? 0 : p->filter[deflate].value > 9 ? 9 : p->filter[deflate].value;
+    p->level = o->encoder == H5VCAT_ENCODER_ZLIB ? (int)level : libdeflate_level[level];
+}
+
+/* A chunk of about target bytes: whole rows if one fits, else part of one in the input's proportions. */
+static void aim_chunk(const struct item *it, hid_t dcpl, uint64_t target, hsize_t *chunk)
+{
+    hsize_t old[H5S_MAX_RANK];
+    if (it->row_bytes <= target) {
+        memcpy(chunk, it->dims, (size_t)it->rank * sizeof *chunk);
+        chunk[0] = it->row_bytes ? target / it->row_bytes : 1;
+    } else {
+        bool chunked = H5Pget_layout(dcpl) == H5D_CHUNKED && H5Pget_chunk(dcpl, it->rank, old) == it->rank;
+        memcpy(chunk, chunked ? old : it->dims, (size_t)it->rank * sizeof *chunk);
+        chunk[0] = 1;
+        for (;;) {
+            uint64_t bytes = it->element;
+            int largest = 0;
+            for (int d = 0; d < it->rank; d++) {
+                bytes *= chunk[d];
+                if (chunk[d] > chunk[largest])
+                    largest = d;
+            }
+            if (bytes <= target || chunk[largest] == 1)
+                break;
+            chunk[largest] = (chunk[largest] + 1) / 2;
+        }
+    }
+    if (chunk[0] > it->total)
+        chunk[0] = it->total;
+    for (int d = 0; d < it->rank; d++)
+        if (chunk[d] == 0)
+            chunk[d] = 1;
+}
+
+static uint64_t array_bytes(const struct item *it, const hsize_t *dims)
+{
+    uint64_t bytes = it->element;
+    for (int d = 0; d < it->rank; d++)
+        bytes *= dims[d];
+    return bytes;
+}
+
+static void set_chunk(const struct merge *m, const struct item *it, hid_t dcpl, struct storage *s)
+{
+    uint64_t target = m->options->chunk_size;
+    bool chunked = H5Pget_layout(dcpl) == H5D_CHUNKED && H5Pget_chunk(dcpl, it->rank, s->chunk) == it->rank;
+    bool keep = chunked && !target && it->chunks_agree && array_bytes(it, s->chunk) >= KEEP_CHUNK;
+    if (!keep && !(chunked && it->total == 0)) {
+        if (!target)
+            target = it->row_bytes == it->element ? MIB : 4 * MIB;
+        aim_chunk(it, dcpl, target, s->chunk);
+    }
+    for (int d = 0; d < it->rank; d++)
+        if (s->maxdims[d] != H5S_UNLIMITED && s->chunk[d] > s->maxdims[d])
+            s->chunk[d] = s->maxdims[d] ? s->maxdims[d] : 1;
+}
+
+/* The box in which contiguous data is handled: a run of bytes of the file, whole rows if they are small. */
+static void set_box(const struct merge *m, const struct item *it, struct storage *s)
+{
+    uint64_t bytes = it->element, most = m->options->buffer_size / 64;
+    if (most > BOX_BYTES)
+        most = BOX_BYTES;
+    for (int d = it->rank - 1; d >= 0; d--) {
+        hsize_t size = d ? it->dims[d] : it->total, fit = bytes < most ? most / bytes : 1;
+        s->chunk[d] = fit < size ? fit : size;
+        bytes = fit < size ? most : bytes * size;
+        if (s->chunk[d] == 0)
+            s->chunk[d] = 1;
+    }
+    if (s->layout == H5D_COMPACT) /* one piece */
+        s->chunk[0] = it->total ? it->total : 1;
+}
+
+enum h5vec_status plan_storage(const struct merge *m, const struct item *it, struct storage *s,
+                               struct h5vec_error *err)
+{
+    const struct h5vcat_options *o = m->options;
+    memset(s, 0, sizeof *s);
+    hid_t dcpl = blob_plist(it->dcpl);
+    if (dcpl < 0)
+        return h5vec_layer_error_hdf5(err, "%s: cannot decode its properties", it->path);
+    bool extendible = set_maxdims(it, s);
+    bool filtered =
+        it->total > 0 && (o->compress == H5VCAT_COMPRESS_DEFLATE || o->shuffle == H5VCAT_SHUFFLE_ON);
+    s->layout = H5Pget_layout(dcpl);
+    if (s->layout == H5D_COMPACT && it->total * it->row_bytes > MAX_COMPACT)
+        s->layout = H5D_CONTIGUOUS;
+    if ((s->layout == H5D_CONTIGUOUS && (extendible || filtered)) || (s->layout == H5D_COMPACT && extendible))
+        s->layout = H5D_CHUNKED;
+    enum h5vec_status st = pipeline_get(dcpl, it->element, &s->pipeline, err);
+    if (!st && s->layout == H5D_CHUNKED) {
+        set_chunk(m, it, dcpl, s);
+        set_filters(o, it, &s->pipeline);
+    } else if (!st) {
+        set_box(m, it, s);
+    }
+    H5Pclose(dcpl);
+    return st;
+}
+
+enum h5vec_status plan_dcpl(const struct item *it, const struct storage *s, hid_t *dcpl,
+                            struct h5vec_error *err)
+{
+    struct pipeline old;
+    hid_t id = blob_plist(it->dcpl);
+    enum h5vec_status st = pipeline_get(id, it->element, &old, err);
+    bool ok = !st && H5Pset_layout(id, s->layout) >= 0;
+    if (ok && s->layout == H5D_CHUNKED)
+        ok = H5Pset_chunk(id, it->rank, s->chunk) >= 0 && H5Pset_chunk_opts(id, 0) >= 0;
+    if (ok && !pipeline_equal(&old, &s->pipeline)) {
+        if (old.count > 0)
+            ok = H5Premove_filter(id, H5Z_FILTER_ALL) >= 0;
+        for (int i = 0; i < s->pipeline.count && ok; i++)
+            ok = H5Pset_filter(id, s->pipeline.filter[i].id, s->pipeline.filter[i].flags, 1,
+                               &s->pipeline.filter[i].value) >= 0;
+    }
+    if (ok)
+        ok =
+            H5Pset_alloc_time(id, s->layout == H5D_CHUNKED ? H5D_ALLOC_TIME_INCR : H5D_ALLOC_TIME_EARLY) >= 0;
+    if (ok) {
+        *dcpl = id;
+        return H5VEC_OK;
+    }
+    st = h5vec_layer_error_hdf5(err, "%s: cannot set its properties", it->path);
+    H5Pclose(id);
+    return st;
+}
+
+/* ---- Numbers ----------------------------------------------------------------------------------------- */
+
+/* Layers grow, and their offsets have one row more than there are features: the rank with the last part adds
+ * it. */
+static void finish_layers(struct merge *m)
+{
+    struct schema *s = m->schema;
+    const struct part *last = m->inputs.part_count ? &m->inputs.parts[m->inputs.part_count - 1] : NULL;
+    bool is_last = last && last->input == m->inputs.count - 1 && last->hi == WHOLE;
+    for (int i = 0; i < s->count; i++) {
+        struct item *it = &s->items[i];
+        if (it->layer >= 0 && it->kind == ITEM_ROWS)
+            it->unlimited |= 1;
+        if (it->bytes_item >= 0 && is_last)
+            it->mine++;
+        if (!plan_wanted(it))
+            it->mine = 0;
+    }
+}
+
+static enum h5vec_status share_rows(struct merge *m, struct h5vec_error *err)
+{
+    struct schema *s = m->schema;
+    int n = s->count;
+    uint64_t *mine = calloc(3 * (size_t)n, sizeof *mine), *base = mine + n, *all = base + n;
+    enum h5vec_status st = mine ? H5VEC_OK : h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+    st = h5vcat_agree(m->comm, st, err);
+    if (!st) {
+        for (int i = 0; i < n; i++)
+            mine[i] = s->items[i].mine;
+        MPI_Exscan(mine, base, n, MPI_UINT64_T, MPI_SUM, m->comm);
+        MPI_Allreduce(mine, all, n, MPI_UINT64_T, MPI_SUM, m->comm);
+        for (int i = 0; i < n; i++) {
+            s->items[i].base = m->rank ? base[i] : 0;
+            s->items[i].total = all[i];
+        }
+        MPI_Allreduce(mine, all, n, MPI_UINT64_T, MPI_MAX, m->comm);
+        for (int i = 0; i < n; i++)
+            s->items[i].most = all[i];
+    }
+    free(mine);
+    return st;
+}
+
+/* ---- Checks and budget ------------------------------------------------------------------------------- */
+
+static enum h5vec_status check_item(const struct merge *m, const struct item *it, uint64_t *chunk,
+                                    struct h5vec_error *err)
+{
+    struct storage s;
+    H5Z_filter_t foreign;
+    char name[32];
+    *chunk = 0;
+    if (it->kind != ITEM_ROWS || it->total == 0)
+        return H5VEC_OK;
+    enum h5vec_status st = plan_storage(m, it, &s, err);
+    if (st)
+        return st;
+    *chunk = array_bytes(it, s.chunk);
+    if (!pipeline_is_ours(&s.pipeline, &foreign))
+        return h5vec_error_set(
+            err, H5VEC_E_REFUSED, 0,
+            "%s: %s: writing with filter %s is not supported; --compress=none or deflate:N "
+            "replaces it",
+            m->inputs.names[it->first == NOBODY ? 0 : it->first], it->path, filter_name(foreign, name));
+    if (*chunk > MAX_CHUNK)
+        return h5vec_error_set(
+            err, H5VEC_E_USAGE, 0,
+            "%s: a chunk of %llu bytes is larger than 2 GiB; --chunk-size makes smaller ones", it->path,
+            (unsigned long long)*chunk);
+    return H5VEC_OK;
+}
+
+/* Deal out --buffer-size. chunk: bytes of the largest chunk of the output, that of item. */
+static enum h5vec_status make_budget(struct merge *m, uint64_t chunk, const char *item,
+                                     struct h5vec_error *err)
+{
+    uint64_t buffer = m->options->buffer_size, in = m->input_chunk;
+    uint64_t larger = chunk > in ? chunk : in;
+    uint64_t plan =
+        m->schema->memory + buffer / 16;         /* the schema, and as much of the spool as stays in memory */
+    uint64_t scratch = 2 * larger + in;          /* of the coder, and stored bytes */
+    uint64_t bound = chunk + chunk / 512 + 4096; /* encoded */
+    uint64_t cache = in > buffer / 16 ? in : buffer / 16;
+    uint64_t page = buffer / 16;
+    uint64_t need = plan + scratch + cache + page + 4 * bound;
+    if (need > buffer) {
+        uint64_t enough = (m->schema->memory + scratch + in + 4 * bound) * 16 / 12 + MIB;
+        return h5vec_error_set(
+            err, H5VEC_E_USAGE, 0,
+            "%s: chunks of %llu bytes (inputs: %llu) do not fit in --buffer-size %llu; %lluMiB "
+            "would do, or a smaller --chunk-size",
+            item, (unsigned long long)chunk, (unsigned long long)in, (unsigned long long)buffer,
+            (unsigned long long)(enough / MIB + 1));
+    }
+    uint64_t rest = (buffer - plan - scratch - cache - page) / 4;
+    m->budget =
+        (struct budget){.rows = rest, .assembly = rest, .encoded = rest, .cache = cache, .page = page};
+    return H5VEC_OK;
+}
+
+/* Each rank checks every P-th item. */
+static enum h5vec_status check_items(struct merge *m, struct h5vec_error *err)
+{
+    struct {
+        uint64_t bytes;
+        int item;
+    } largest = {0, 0};
+    uint64_t bytes[2] = {0, m->input_chunk}, chunk;
+    enum h5vec_status st = H5VEC_OK;
+    for (int i = m->rank; i < m->schema->count && !st; i += m->ranks) {
+        st = check_item(m, &m->schema->items[i], &chunk, err);
+        if (!st && chunk > largest.bytes) {
+            largest.bytes = chunk;
+            largest.item = i;
+        }
+    }
+    st = h5vcat_agree(m->comm, st, err);
+    if (st)
+        return st;
+    bytes[0] = largest.bytes;
+    MPI_Allreduce(MPI_IN_PLACE, bytes, 2, MPI_UINT64_T, MPI_MAX, m->comm);
+    int item = largest.bytes == bytes[0] ? largest.item : INT32_MAX;
+    MPI_Allreduce(MPI_IN_PLACE, &item, 1, MPI_INT, MPI_MIN, m->comm);
+    m->input_chunk = bytes[1];
+    return make_budget(m, bytes[0], m->schema->items[item].path, err);
+}
+
+static void count(struct merge *m)
+{
+    struct h5vcat_report *r = &m->report;
+    for (uint32_t i = 0; i < m->inputs.count; i++)
+        r->input_bytes += m->inputs.sizes[i];
+    r->inputs = m->inputs.count;
+    r->layers = (uint64_t)m->schema->layer_count;
+    for (int i = 0; i < m->schema->count; i++) {
+        const struct item *it = &m->schema->items[i];
+        if (it->kind == ITEM_GROUP || !plan_wanted(it))
+            continue;
+        r->datasets++;
+        r->rows += it->total;
+        r->raw_bytes += it->total * it->row_bytes;
+    }
+    MPI_Allreduce(MPI_IN_PLACE, &r->invalid_geometries, 1, MPI_UINT64_T, MPI_SUM, m->comm);
+}
+
+enum h5vec_status plan_make(struct merge *m, struct h5vec_error *err)
+{
+    finish_layers(m);
+    m->most_parts = m->inputs.part_count;
+    MPI_Allreduce(MPI_IN_PLACE, &m->most_parts, 1, MPI_INT, MPI_MAX, m->comm);
+    enum h5vec_status st = share_rows(m, err);
+    if (!st)
+        st = check_items(m, err);
+    if (!st)
+        count(m);
+    return st;
+}
+
+/* ---- Telling ----------------------------------------------------------------------------------------- */
+
+static int put_dims(char *to, size_t room, const hsize_t *dims, int rank, uint64_t first)
+{
+    int n = 0;
+    for (int d = 0; d < rank && n < (int)room - 24; d++)
+        n += snprintf(to + n, room - (size_t)n, "%s%llu", d ? "x" : "",
+                      (unsigned long long)(d ? dims[d] : first));
+    return n;
+}
+
+static void tell_item(const struct merge *m, const struct item *it, const uint64_t *mine)
+{
+    char shape[400] = "", chunk[400] = "", filters[400] = "", ranks[400] = "", name[32];
+    struct storage s;
+    if (plan_storage(m, it, &s, NULL))
+        return;
+    put_dims(shape, sizeof shape, it->dims, it->rank, it->total);
+    put_dims(chunk, sizeof chunk, s.chunk, it->rank, s.chunk[0]);
+    size_t n = 0;
+    for (int i = 0; i < s.pipeline.count && n < sizeof filters - 64; i++)
+        n += (size_t)snprintf(filters + n, sizeof filters - n, i ? "+%s" : " %s",
+                              filter_name(s.pipeline.filter[i].id, name));
+    n = 0;
+    uint64_t at = 0;
+    for (int r = 0; r < m->ranks && n < sizeof ranks - 64; at += mine[r++])
+        n += (size_t)snprintf(ranks + n, sizeof ranks - n, r ? " %llu" : " rank offsets %llu",
+                              (unsigned long long)at);
+    const char *layout = s.layout == H5D_CHUNKED   ? "chunk "
+                         : s.layout == H5D_COMPACT ? "compact"
+                                                   : "contiguous";
+    merge_say(m, H5VCAT_PLAN, "%s: %s%s, %llu bytes, %s%s%s;%s", it->path, shape,
+              s.maxdims[0] == H5S_UNLIMITED ? " (unlimited)" : "",
+              (unsigned long long)(it->total * it->row_bytes), layout, s.layout == H5D_CHUNKED ? chunk : "",
+              s.layout == H5D_CHUNKED ? filters : "", ranks);
+}
+
+void plan_tell(const struct merge *m)
+{
+    for (uint32_t i = 0; i < m->inputs.count; i++)
+        merge_say(m, H5VCAT_PLAN, "input %s: %llu bytes%s", m->inputs.names[i],
+                  (unsigned long long)m->inputs.sizes[i], m->inputs.text[i] ? ", text" : "");
+    uint64_t *mine = calloc((size_t)m->ranks, sizeof *mine);
+    for (int i = 0; i < m->schema->count; i++) {
+        const struct item *it = &m->schema->items[i];
+        if (it->kind != ITEM_ROWS || !plan_wanted(it))
+            continue;
+        if (mine)
+            MPI_Gather(&it->mine, 1, MPI_UINT64_T, mine, 1, MPI_UINT64_T, 0, m->comm);
+        if (mine && m->rank == 0)
+            tell_item(m, it, mine);
+    }
+    free(mine);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The plan: how many rows each dataset has and where this rank's go, how it is stored, whether memory
+ * suffices. Made from the inputs' metadata alone, the same on every rank.
+ */
+#ifndef H5VCAT_PLAN_H
+#define H5VCAT_PLAN_H
+
+#include "merge.h"
+
+/* Collective: row numbers of all ranks, the checks that can refuse the merge, and the memory budget. Before
+ * it, layers_index has run. */
+enum h5vec_status plan_make(struct merge *m, struct h5vec_error *err);
+
+/* How an item of kind ITEM_ROWS is stored. Local, and the same on every rank. */
+enum h5vec_status plan_storage(const struct merge *m, const struct item *it, struct storage *s,
+                               struct h5vec_error *err);
+
+/* The dataset creation properties for it. The caller closes *dcpl. */
+enum h5vec_status plan_dcpl(const struct item *it, const struct storage *s, hid_t *dcpl,
+                            struct h5vec_error *err);
+
+/* Whether an item becomes an object of the output: optional ones only if some input has them. */
+bool plan_wanted(const struct item *it);
+
+/* Tell the plan line by line through merge_say. Collective. */
+void plan_tell(const struct merge *m);
+
+#endif

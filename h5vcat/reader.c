@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Input files, least recently used ones closed first, and the one dataset that is being read.
+ *
+ * A chunked dataset's index is read once into a table (H5Dchunk_iter), its chunks are then read with pread:
+ * HDF5 would look each one up again and inflate it with zlib. A decoded chunk that is not wholly used stays
+ * in a small cache. Contiguous and compact data, and chunks with other filters, go through H5Dread.
+ */
+#include "reader.h"
+#include <stdlib.h>
+#include <string.h>
+#include "chunks.h"
+
+#define MAX_FILES 24 /* open at a time: each holds up to MDC_BYTES of metadata */
+#define MDC_BYTES ((size_t)1 << 20)
+
+struct open_file {
+    uint32_t input;
+    hid_t id;
+    uint64_t used; /* clock of the last use */
+};
+
+struct reader {
+    struct merge *m;
+    struct open_file files[MAX_FILES];
+    int file_count;
+    uint64_t clock;
+    struct chunks *chunks; /* of the open dataset if it is chunked with filters of ours */
+    uint32_t input;        /* the open dataset; NOBODY: none */
+    int item;
+    hid_t dset, type, space;
+    void *fill;     /* the input's fill value; NULL: zeros */
+    bool same_fill; /* it is the output's */
+};
+
+/* ---- Files ------------------------------------------------------------------------------------------- */
+
+/* Little memory, and sec2 whatever HDF5_DRIVER says. */
+static hid_t input_fapl(void)
+{
+    hid_t fapl = H5Pcreate(H5P_FILE_ACCESS);
+    H5AC_cache_config_t config = {.version = H5AC__CURR_CACHE_CONFIG_VERSION};
+    if (fapl < 0 || H5Pset_fapl_sec2(fapl) < 0 || H5Pget_mdc_config(fapl, &config) < 0)
+        return fapl;
+    config.set_initial_size = true;
+    config.initial_size = MDC_BYTES / 2;
+    config.min_size = MDC_BYTES / 4;
+    config.max_size = MDC_BYTES;
+    H5Pset_mdc_config(fapl, &config);
+    return fapl;
+}
+
+enum h5vec_status reader_open_file(const char *name, hid_t *file, struct h5vec_error *err)
+{
+    hid_t fapl = input_fapl();
+    hid_t id = H5Fopen(name, H5F_ACC_RDONLY, fapl);
+    enum h5vec_status st = H5VEC_OK;
+    if (id < 0)
+        st = h5vec_layer_error_hdf5(err, "%s: cannot open as HDF5", name);
+    if (fapl >= 0)
+        H5Pclose(fapl);
+    if (!st)
+        *file = id;
+    return st;
+}
+
+enum h5vec_status reader_file(struct reader *r, uint32_t input, hid_t *file, struct h5vec_error *err)
+{
+    struct open_file *slot = &r->files[0];
+    for (int i = 0; i < r->file_count; i++) {
+        struct open_file *f = &r->files[i];
+        if (f->input == input) {
+            f->used = ++r->clock;
+            *file = f->id;
+            return H5VEC_OK;
+        }
+        if (f->used < slot->used)
+            slot = f;
+    }
+    hid_t id;
+    enum h5vec_status st = reader_open_file(r->m->inputs.names[input], &id, err);
+    if (st)
+        return st;
+    if (r->file_count < MAX_FILES)
+        slot = &r->files[r->file_count++];
+    else
+        H5Fclose(slot->id);
+    *slot = (struct open_file){input, id, ++r->clock};
+    *file = id;
+    return H5VEC_OK;
+}
+
+enum h5vec_status reader_offsets(hid_t file, const char *name, const char *path, const struct rows *rows,
+                                 int64_t at[2], struct h5vec_error *err)
+{
+    hid_t dset = H5Dopen2(file, path, H5P_DEFAULT), space = dset < 0 ? dset : H5Dget_space(dset);
+    hsize_t two = 2;
+    hid_t memory = H5Screate_simple(1, &two, NULL);
+    hsize_t points[2] = {rows->start, rows->start + rows->count};
+    enum h5vec_status st = H5VEC_OK;
+    if (space < 0 || H5Sselect_elements(space, H5S_SELECT_SET, 2, points) < 0 ||
+        H5Dread(dset, H5T_NATIVE_INT64, memory, space, H5P_DEFAULT, at) < 0)
+        st = h5vec_layer_error_hdf5(err, "%s: %s: cannot read", name, path);
+    else if (at[0] < 0 || at[1] < at[0])
+        st = h5vec_error_set(err, H5VEC_E_DATA, 0, "%s: %s: offsets run backwards", name, path);
+    H5Sclose(memory);
+    if (space >= 0)
+        H5Sclose(space);
+    if (dset >= 0)
+        H5Dclose(dset);
+    return st;
+}
+
+/* ---- The open dataset -------------------------------------------------------------------------------- */
+
+enum h5vec_status reader_new(struct merge *m, struct reader **out, struct h5vec_error *err)
+{
+    struct reader *r = calloc(1, sizeof *r);
+    if (!r)
+        return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+    r->m = m;
+    r->input = NOBODY;
+    *out = r;
+    return H5VEC_OK;
+}
+
+static void close_dataset(struct reader *r)
+{
+    if (r->input == NOBODY)
+        return;
+    chunks_free(r->chunks);
+    r->chunks = NULL;
+    free(r->fill);
+    r->fill = NULL;
+    H5Sclose(r->space);
+    H5Tclose(r->type);
+    H5Dclose(r->dset);
+    r->input = NOBODY;
+}
+
+void reader_free(struct reader *r)
+{
+    if (!r)
+        return;
+    close_dataset(r);
+    for (int i = 0; i < r->file_count; i++)
+        H5Fclose(r->files[i].id);
+    free(r);
+}
+
+/* The value that a missing chunk stands for; NULL for zeros. */
+static void *fill_value(hid_t dcpl, hid_t type, size_t element)
+{
+    H5D_fill_value_t state;
+    void *value = NULL;
+    if (H5Pfill_value_defined(dcpl, &state) >= 0 && state == H5D_FILL_VALUE_USER_DEFINED &&
+        (value = calloc(1, element)) && H5Pget_fill_value(dcpl, type, value) < 0) {
+        free(value);
+        value = NULL;
+    }
+    return value;
+}
+
+/* Dataset access for H5Dread: a chunk cache that holds the chunks of one row of chunks if it may. */
+static hid_t access_list(const struct reader *r)
+{
+    hid_t dapl = H5Pcreate(H5P_DATASET_ACCESS);
+    if (dapl >= 0)
+        H5Pset_chunk_cache(dapl, 521, (size_t)r->m->budget.cache, 1.0);
+    return dapl;
+}
+
+static enum h5vec_status open_dataset(struct reader *r, uint32_t input, int item, const void *out_fill,
+                                      struct h5vec_error *err)
+{
+    const char *name = r->m->inputs.names[input], *path = r->m->schema->items[item].path;
+    size_t element = r->m->schema->items[item].element;
+    hid_t file;
+    enum h5vec_status st = reader_file(r, input, &file, err);
+    if (st)
+        return st;
+    hid_t dapl = access_list(r);
+    hid_t dset = H5Dopen2(file, path, dapl), dcpl = dset < 0 ? dset : H5Dget_create_plist(dset);
+    if (dapl >= 0)
+        H5Pclose(dapl);
+    if (dcpl < 0) {
+        st = h5vec_layer_error_hdf5(err, "%s: %s: cannot open", name, path);
+        if (dset >= 0)
+            H5Dclose(dset);
+        return st;
+    }
+    r->dset = dset;
+    r->type = H5Dget_type(dset);
+    r->space = H5Dget_space(dset);
+    r->input = input;
+    r->item = item;
+    r->fill = fill_value(dcpl, r->type, element);
+    r->same_fill = false;
+    if (!r->fill || !out_fill)
+        r->same_fill = !r->fill && !out_fill;
+    else
+        r->same_fill = memcmp(r->fill, out_fill, element) == 0;
+    if (H5Pget_layout(dcpl) == H5D_CHUNKED)
+        st = chunks_open(r->m->coder, file, dset, dcpl, element, r->m->budget.cache, &r->chunks, err);
+    H5Pclose(dcpl);
+    if (st) {
+        char why[sizeof err->msg];
+        memcpy(why, err->msg, sizeof why);
+        h5vec_error_set(err, st, 0, "%s: %s: %s", name, path, why);
+        close_dataset(r);
+    }
+    return st;
+}
+
+/* Through HDF5. */
+static enum h5vec_status read_box(struct reader *r, const struct box *what, void *to,
+                                  const struct box *to_box, struct h5vec_error *err)
+{
+    hsize_t at[H5S_MAX_RANK];
+    for (int d = 0; d < what->rank; d++)
+        at[d] = what->start[d] - to_box->start[d];
+    hid_t memory = H5Screate_simple(what->rank, to_box->count, NULL);
+    enum h5vec_status st = H5VEC_OK;
+    if (memory < 0 || H5Sselect_hyperslab(memory, H5S_SELECT_SET, at, NULL, what->count, NULL) < 0 ||
+        H5Sselect_hyperslab(r->space, H5S_SELECT_SET, what->start, NULL, what->count, NULL) < 0 ||
+        H5Dread(r->dset, r->type, memory, r->space, H5P_DEFAULT, to) < 0)
+        st =
+            h5vec_layer_error_hdf5(err, "%s: %s: cannot read rows from %llu on", r->m->inputs.names[r->input],
+                                   r->m->schema->items[r->item].path, (unsigned long long)what->start[0]);
+    if (memory >= 0)
+        H5Sclose(memory);
+    return st;
+}
+
+enum h5vec_status reader_read(struct reader *r, uint32_t input, int item, const struct box *what, void *to,
+                              const struct box *to_box, const void *fill, bool *missing,
+                              struct h5vec_error *err)
+{
+    *missing = false;
+    if (r->input != input || r->item != item) {
+        close_dataset(r);
+        enum h5vec_status st = open_dataset(r, input, item, fill, err);
+        if (st)
+            return st;
+    }
+    if (!r->chunks)
+        return read_box(r, what, to, to_box, err);
+    bool stored;
+    enum h5vec_status st = chunks_read(r->chunks, what, to, to_box, r->fill, &stored, err);
+    if (st) {
+        char why[sizeof err->msg];
+        memcpy(why, err->msg, sizeof why);
+        return h5vec_error_set(err, st, 0, "%s: %s: %s", r->m->inputs.names[input],
+                               r->m->schema->items[item].path, why);
+    }
+    *missing = !stored && r->same_fill;
+    return H5VEC_OK;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What the command tells: results on stdout, everything else on stderr.
+ */
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "cli_options.h"
+#include "command.h"
+
+/* End a line of progress that stands on the terminal. */
+static void end_progress(struct command *c)
+{
+    if (c->progress_line)
+        fputc('\n', stderr);
+    c->progress_line = false;
+}
+
+void command_error(struct command *c, const struct h5vec_error *err)
+{
+    end_progress(c);
+    fprintf(stderr, "h5vcat: %s\n", err->msg);
+}
+
+static void keep_plan(struct command *c, const char *line)
+{
+    char **p = realloc(c->plan, (c->plan_count + 1) * sizeof *p);
+    if (!p)
+        return;
+    c->plan = p;
+    c->plan[c->plan_count] = strdup(line);
+    c->plan_count += c->plan[c->plan_count] != NULL;
+}
+
+void command_say(void *context, enum h5vcat_message kind, const char *line)
+{
+    struct command *c = context;
+    if (kind == H5VCAT_PLAN) {
+        if (c->json)
+            keep_plan(c, line);
+        else
+            puts(line);
+    } else if (kind == H5VCAT_PROGRESS) {
+        bool terminal = isatty(STDERR_FILENO);
+        fprintf(stderr, terminal ? "\rh5vcat: %s   " : "h5vcat: %s\n", line);
+        c->progress_line = terminal;
+    } else if (c->verbose && !c->quiet) {
+        end_progress(c);
+        fprintf(stderr, "h5vcat: %s\n", line);
+    }
+}
+
+static void report_json(const struct command *c, const struct h5vcat_report *r)
+{
+    json_t *plan = json_array();
+    for (size_t i = 0; i < c->plan_count; i++)
+        json_array_append_new(plan, json_string(c->plan[i]));
+    json_t *o =
+        json_pack("{s:s, s:i, s:s, s:b, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, "
+                  "s:{s:f, s:f, s:f, "
+                  "s:f, s:f, s:f}, s:o}",
+                  "schema", "h5vcat-report", "version", 1, "output", c->merge.output, "dry_run",
+                  c->merge.dry_run, "verified", r->verified, "inputs", (json_int_t)r->inputs, "datasets",
+                  (json_int_t)r->datasets, "layers", (json_int_t)r->layers, "rows", (json_int_t)r->rows,
+                  "input_bytes", (json_int_t)r->input_bytes, "raw_bytes", (json_int_t)r->raw_bytes,
+                  "stored_bytes", (json_int_t)r->stored_bytes, "output_bytes", (json_int_t)r->output_bytes,
+                  "chunks", (json_int_t)r->chunks, "rounds", (json_int_t)r->rounds, "invalid_geometries",
+                  (json_int_t)r->invalid_geometries, "seconds", r->seconds, "stages", "scan", r->seconds_scan,
+                  "read", r->seconds_read, "exchange", r->seconds_exchange, "encode", r->seconds_encode,
+                  "write", r->seconds_write, "verify", r->seconds_verify, "plan", plan);
+    if (!o)
+        return;
+    json_dumpf(o, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(o);
+}
+
+void command_report(struct command *c, const struct h5vcat_report *r)
+{
+    char in[H5VEC_CLI_BYTES], out[H5VEC_CLI_BYTES];
+    end_progress(c);
+    if (c->json)
+        report_json(c, r);
+    if (!c->verbose || c->quiet)
+        return;
+    fprintf(stderr, "h5vcat: %s: %llu inputs (%s), %llu datasets, %llu layers, %llu chunks, %s%s, %.2f s\n",
+            c->merge.output, (unsigned long long)r->inputs, h5vec_cli_bytes(r->input_bytes, in),
+            (unsigned long long)r->datasets, (unsigned long long)r->layers, (unsigned long long)r->chunks,
+            h5vec_cli_bytes(r->output_bytes, out), r->verified ? ", verified" : "", r->seconds);
+    fprintf(stderr,
+            "h5vcat: longest of any rank: scan %.2f s, read %.2f s, exchange %.2f s, encode %.2f s, write "
+            "%.2f s, "
+            "verify %.2f s; %llu rounds\n",
+            r->seconds_scan, r->seconds_read, r->seconds_exchange, r->seconds_encode, r->seconds_write,
+            r->seconds_verify, (unsigned long long)r->rounds);
+    if (r->invalid_geometries)
+        fprintf(stderr, "h5vcat: %llu structurally invalid geometries were kept as they are\n",
+                (unsigned long long)r->invalid_geometries);
+}

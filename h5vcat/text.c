@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Text inputs. A text is parsed once, by one rank, batch by batch, into the spool: one stream per dataset of
+ * the layer, so that from then on its rows are read like those of any other input. The sizes that the plan
+ * needs are known only after parsing; parsing twice would cost more than the spool does.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "h5vec_format.h"
+#include "merge.h"
+
+/* An open text and its place in the layer. */
+struct text {
+    struct merge *m;
+    const char *name;
+    int fd;
+    struct h5vec_format_reader *reader;
+    size_t columns;
+    char **links; /* link names of the columns; one allocation */
+};
+
+/* Items of a column. */
+struct column_items {
+    int data, offsets, valid;
+};
+
+static enum h5vec_status no_memory(struct h5vec_error *err)
+{
+    return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+}
+
+static enum h5vec_status read_bytes(void *context, void *buffer, size_t size, size_t *got,
+                                    struct h5vec_error *err)
+{
+    const struct text *t = context;
+    ssize_t n;
+    do
+        n = read(t->fd, buffer, size);
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return h5vec_error_set(err, H5VEC_E_IO, 0, "cannot read: %s", strerror(errno));
+    *got = (size_t)n;
+    return H5VEC_OK;
+}
+
+/* Put the file's name in front of the message. */
+static enum h5vec_status named(const struct text *t, enum h5vec_status st, struct h5vec_error *err)
+{
+    if (st && st != H5VEC_E_NOMEM) {
+        char why[sizeof err->msg];
+        memcpy(why, err->msg, sizeof why);
+        h5vec_error_set(err, st, err->offset, "%s: %s", t->name, why);
+    }
+    return st;
+}
+
+static void text_close(struct text *t)
+{
+    free(t->links);
+    h5vec_format_free(t->reader);
+    if (t->fd >= 0)
+        close(t->fd);
+}
+
+static enum h5vec_status text_open(struct merge *m, uint32_t input, struct text *t, struct h5vec_error *err)
+{
+    *t = (struct text){.m = m, .name = m->inputs.names[input]};
+    t->fd = open(t->name, O_RDONLY | O_CLOEXEC);
+    if (t->fd < 0)
+        return h5vec_error_set(err, H5VEC_E_IO, 0, "%s: cannot open: %s", t->name, strerror(errno));
+    struct h5vec_format_options options = {sizeof options, (size_t)(m->options->buffer_size / 8)};
+    enum h5vec_status st = h5vec_format_open(read_bytes, t, &options, &t->reader, err);
+    const char **names = NULL;
+    if (!st) {
+        t->columns = h5vec_format_column_count(t->reader);
+        names = malloc((t->columns + 1) * sizeof *names);
+        if (!names)
+            st = no_memory(err);
+    }
+    for (size_t i = 0; i < t->columns && !st; i++)
+        names[i] = h5vec_format_column_name(t->reader, i);
+    if (!st)
+        st = h5vec_layer_column_links(names, t->columns, &t->links, err);
+    free(names);
+    named(t, st, err);
+    if (st)
+        text_close(t);
+    return st;
+}
+
+/* ---- The schema -------------------------------------------------------------------------------------- */
+
+static enum h5vec_status add_column(struct schema *s, const struct text *t, size_t column,
+                                    struct h5vec_error *err)
+{
+    const char *link = t->links[column], *name = h5vec_format_column_name(t->reader, column);
+    char path[H5VEC_LAYER_MAX_NAME * 3 + 64];
+    snprintf(path, sizeof path, "%s/%s/%s", H5VEC_LAYER_GROUP_COLUMNS, link, H5VEC_LAYER_TEXT_DATA);
+    enum h5vec_status st = layers_add_dataset(s, 0, path, H5VEC_LAYER_ROLE_TEXT_DATA, err);
+    snprintf(path, sizeof path, "%s/%s/%s", H5VEC_LAYER_GROUP_COLUMNS, link, H5VEC_LAYER_TEXT_OFFSETS);
+    if (!st)
+        st = layers_add_dataset(s, 0, path, H5VEC_LAYER_ROLE_TEXT_OFFSETS, err);
+    if (st || strcmp(link, name) == 0)
+        return st;
+    snprintf(path, sizeof path, "%s/%s/%s", s->layers[0].path, H5VEC_LAYER_GROUP_COLUMNS, link);
+    int group = schema_find(s, path);
+    s->items[group].value = schema_blob(s, name, strlen(name) + 1);
+    return s->items[group].value ? H5VEC_OK : no_memory(err);
+}
+
+enum h5vec_status text_schema(struct merge *m, struct schema *s, uint32_t input, struct h5vec_error *err)
+{
+    static const struct {
+        const char *path;
+        enum h5vec_layer_role role;
+    } geometry[] = {{H5VEC_LAYER_PATH_WKB, H5VEC_LAYER_ROLE_WKB},
+                    {H5VEC_LAYER_PATH_OFFSETS, H5VEC_LAYER_ROLE_OFFSETS},
+                    {H5VEC_LAYER_PATH_BBOX, H5VEC_LAYER_ROLE_BBOX}};
+    struct text t;
+    enum h5vec_status st = text_open(m, input, &t, err);
+    if (st)
+        return st;
+    if (schema_add_layer(s, m->options->layer) < 0)
+        st = no_memory(err);
+    if (!st)
+        st = layers_add_group(s, 0, "", err);
+    for (int i = 0; i < 3 && !st; i++)
+        st = layers_add_dataset(s, 0, geometry[i].path, geometry[i].role, err);
+    if (!st)
+        st = layers_add_group(s, 0, H5VEC_LAYER_GROUP_COLUMNS, err);
+    for (size_t i = 0; i < t.columns && !st; i++)
+        st = add_column(s, &t, i, err);
+    text_close(&t);
+    return st;
+}
+
+/* ---- Spooling ---------------------------------------------------------------------------------------- */
+
+/* The item at this path inside the layer. */
+static int layer_item(const struct schema *s, int layer, const char *path)
+{
+    char full[H5VEC_LAYER_MAX_NAME * 6 + 128];
+    const char *base = s->layers[layer].path;
+    snprintf(full, sizeof full, "%s/%s", strcmp(base, "/") == 0 ? "" : base, path);
+    return schema_find(s, full);
+}
+
+static int column_item(const struct schema *s, int layer, const char *group, const char *link,
+                       const char *last)
+{
+    char path[H5VEC_LAYER_MAX_NAME * 3 + 64];
+    snprintf(path, sizeof path, "%s/%s%s%s", group, link, *last ? "/" : "", last);
+    return layer_item(s, layer, path);
+}
+
+static enum h5vec_status find_columns(const struct text *t, int layer, struct column_items *c,
+                                      struct h5vec_error *err)
+{
+    const struct schema *s = t->m->schema;
+    size_t expected = 0;
+    for (int i = 0; i < s->count; i++)
+        expected += s->items[i].layer == layer && (s->items[i].role == H5VEC_LAYER_ROLE_TEXT_DATA ||
+                                                   s->items[i].role == H5VEC_LAYER_ROLE_COLUMN_FIXED);
+    for (size_t i = 0; i < t->columns; i++) {
+        c[i].data = column_item(s, layer, H5VEC_LAYER_GROUP_COLUMNS, t->links[i], H5VEC_LAYER_TEXT_DATA);
+        c[i].offsets =
+            column_item(s, layer, H5VEC_LAYER_GROUP_COLUMNS, t->links[i], H5VEC_LAYER_TEXT_OFFSETS);
+        c[i].valid = column_item(s, layer, H5VEC_LAYER_GROUP_VALID, t->links[i], "");
+        if (c[i].data < 0 || c[i].offsets < 0)
+            return h5vec_error_set(err, H5VEC_E_INCOMPATIBLE, 0, "%s: column %s: is not a text column of %s",
+                                   t->name, h5vec_format_column_name(t->reader, i), t->m->inputs.names[0]);
+    }
+    if (t->columns == expected)
+        return H5VEC_OK;
+    for (int i = 0; i < s->count; i++) { /* which one is missing? */
+        bool found = s->items[i].layer != layer || (s->items[i].role != H5VEC_LAYER_ROLE_TEXT_DATA &&
+                                                    s->items[i].role != H5VEC_LAYER_ROLE_COLUMN_FIXED);
+        for (size_t k = 0; k < t->columns && !found; k++)
+            found = c[k].data == i;
+        if (!found)
+            return h5vec_error_set(err, H5VEC_E_INCOMPATIBLE, 0, "%s: %s: is missing; %s has it", t->name,
+                                   s->items[i].path, t->m->inputs.names[0]);
+    }
+    return H5VEC_OK;
+}
+
+/* Append count elements to an item's stream, and count them as its rows. */
+static enum h5vec_status put(struct merge *m, int item, const void *data, size_t count, struct rows *numbers,
+                             struct h5vec_error *err)
+{
+    const struct item *it = &m->schema->items[item];
+    enum h5vec_status st = H5VEC_OK;
+    if (m->streams[item] < 0)
+        st = spool_stream(m->spool, &m->streams[item], err);
+    if (st)
+        return st;
+    if (numbers[item].count == 0)
+        numbers[item].start = spool_length(m->spool, m->streams[item]) / it->row_bytes;
+    numbers[item].count += count;
+    return spool_append(m->spool, m->streams[item], data, count * it->row_bytes, err);
+}
+
+/* Offsets of a batch begin at 0; those of the stream at the text's first byte. room: rows values. */
+static enum h5vec_status put_offsets(struct merge *m, int item, const int64_t *offsets, size_t rows,
+                                     struct rows *numbers, int64_t *room, struct h5vec_error *err)
+{
+    int bytes = m->schema->items[item].bytes_item;
+    for (size_t i = 0; i < rows; i++)
+        room[i] = offsets[i] + (int64_t)numbers[bytes].count;
+    return put(m, item, room, rows, numbers, err);
+}
+
+static enum h5vec_status put_valid(struct merge *m, int item, const uint8_t *valid, size_t rows,
+                                   struct rows *numbers, struct h5vec_error *err)
+{
+    struct item *it = &m->schema->items[item];
+    it->present = it->present || memchr(valid, 0, rows) != NULL;
+    return put(m, item, valid, rows, numbers, err);
+}
+
+static enum h5vec_status put_batch(const struct text *t, int layer, const struct column_items *columns,
+                                   const struct h5vec_format_batch *b, struct rows *numbers,
+                                   struct h5vec_error *err)
+{
+    struct merge *m = t->m;
+    struct layer_plan *l = &m->schema->layers[layer];
+    int64_t *room = malloc(b->rows * sizeof *room);
+    if (!room)
+        return no_memory(err);
+    enum h5vec_status st = put_offsets(m, l->offsets, b->offsets, b->rows, numbers, room, err);
+    if (!st)
+        st = put(m, l->wkb, b->wkb, (size_t)b->offsets[b->rows], numbers, err);
+    if (!st)
+        st = put(m, layer_item(m->schema, layer, H5VEC_LAYER_PATH_BBOX), b->box, b->rows, numbers, err);
+    if (!st)
+        st = put_valid(m, layer_item(m->schema, layer, H5VEC_LAYER_PATH_VALID), b->valid, b->rows, numbers,
+                       err);
+    if (!st && m->vertices < 0)
+        st = spool_stream(m->spool, &m->vertices, err);
+    if (!st)
+        st = spool_append(m->spool, m->vertices, b->vertices, b->rows * sizeof *b->vertices, err);
+    for (size_t i = 0; i < t->columns && !st; i++) {
+        const struct h5vec_format_column *c = &b->columns[i];
+        st = put_offsets(m, columns[i].offsets, c->offsets, b->rows, numbers, room, err);
+        if (!st)
+            st = put(m, columns[i].data, c->data, (size_t)c->offsets[b->rows], numbers, err);
+        if (!st)
+            st = put_valid(m, columns[i].valid, c->valid, b->rows, numbers, err);
+    }
+    free(room);
+    l->geo.types |= b->geometry_types;
+    l->features += b->rows;
+    m->report.invalid_geometries += b->invalid;
+    return st;
+}
+
+/* The CRS that the rows' SRID names. */
+static enum h5vec_status note_crs(const struct text *t, int layer, uint32_t input, struct h5vec_error *err)
+{
+    int32_t srid = 0;
+    struct h5vec_layer_geo geo;
+    h5vec_layer_geo_init(&geo);
+    h5vec_format_srid(t->reader, &srid);
+    enum h5vec_status st = h5vec_layer_geo_set_epsg(&geo, srid, err);
+    if (st)
+        named(t, st, err);
+    else
+        st = layers_crs(t->m, layer, input, &geo, err);
+    h5vec_layer_geo_free(&geo);
+    return st;
+}
+
+enum h5vec_status text_spool(struct merge *m, uint32_t input, struct rows *numbers, struct h5vec_error *err)
+{
+    struct text t;
+    enum h5vec_status st = text_open(m, input, &t, err);
+    if (st)
+        return st;
+    int layer = layers_find(m->schema, m->options->layer);
+    struct column_items *columns = malloc((t.columns + 1) * sizeof *columns);
+    st = columns ? find_columns(&t, layer, columns, err) : no_memory(err);
+    uint64_t rows = 0;
+    while (!st) {
+        struct h5vec_format_batch batch;
+        st = named(&t, h5vec_format_next(t.reader, (size_t)(m->options->buffer_size / 32), &batch, err), err);
+        if (st || batch.rows == 0)
+            break;
+        rows += batch.rows;
+        st = put_batch(&t, layer, columns, &batch, numbers, err);
+    }
+    if (!st && rows > 0)
+        st = note_crs(&t, layer, input, err);
+    free(columns);
+    text_close(&t);
+    return st;
+}
