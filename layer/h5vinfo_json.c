@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Text of the file: where it is not UTF-8, JSON cannot hold it as it is. */
 static json_t *text(const char *value)
@@ -20,6 +21,18 @@ static json_t *text(const char *value)
 static json_t *size(uint64_t value)
 {
     return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
+}
+
+/* The words of a text, an array. */
+static json_t *words_json(const char *value)
+{
+    json_t *array = json_array();
+    for (const char *p = value; *p;) {
+        size_t length = strcspn(p, " ");
+        json_array_append_new(array, json_stringn(p, length));
+        p += length + (p[length] == ' ');
+    }
+    return array;
 }
 
 static json_t *dims_json(const hsize_t *dims, int rank)
@@ -36,7 +49,7 @@ static json_t *dataset_json(const struct h5vinfo_dataset *dataset)
                      text(dataset->type), "dims", dims_json(dataset->dims, dataset->rank), "max_dims",
                      dims_json(dataset->max, dataset->rank), "layout", dataset->layout, "chunk",
                      dataset->chunked ? dims_json(dataset->chunk, dataset->rank) : json_null(), "filters",
-                     text(dataset->filters), "bytes_stored", size(dataset->stored), "bytes_unpacked",
+                     words_json(dataset->filters), "bytes_stored", size(dataset->stored), "bytes_unpacked",
                      size(dataset->unpacked));
 }
 

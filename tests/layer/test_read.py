@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Layers written by the library, read by h5py: every byte against the tests' own encoder and computation."""
+import random
+
+import h5py
+
+from layertest import MAKE_LAYER, H5VINFO, check, clean, csv_text, geo, h5vinfo, make_layer, sample
+from h5vtest import h5dump_110, main, test
+
+
+def wkt_text(rows, rng, prefix=""):
+    return "".join(prefix + r.wkt(rng) + "\n" for r in rows)
+
+
+@test
+def test_any_chunk_and_batch(folder):
+    rows, columns, rng = sample(500, 1)
+    text = csv_text(rows, columns, rng)
+    for chunk in (0, 40, 1000, 30000):
+        for batch in (1, 1000, 1 << 20):
+            for deflate in (0, 6):
+                path = make_layer(folder, text, chunk=chunk, deflate=deflate, batch=batch)
+                geo.check_layer(path, "layer", rows, columns)
+                clean(path)
+
+
+@test
+def test_every_kind_in_every_dimension(folder):
+    rng = random.Random(2)
+    rows = [geo.random_geometry(rng, kind, dim) for kind in range(1, 8) for dim in range(4) for _ in range(5)]
+    rows += [geo.G(kind, dim, None if kind == 1 else []) for kind in range(1, 8) for dim in range(4)]
+    path = make_layer(folder, wkt_text(rows, rng), name="a/b")
+    geo.check_layer(path, "a/b", rows)
+    clean(path, "a/b")
+
+
+@test
+def test_blocks(folder):
+    """Blocks cut by rows, by bytes, and rows wider than a block."""
+    rng = random.Random(3)
+    points = [geo.G(1, 0, (rng.random(), rng.random())) for _ in range(4000)]
+    wide = [geo.G(2, 0, [(float(k), -float(k)) for k in range(9000)]), geo.G(1, 0, (1.0, 2.0))] * 3
+    nulls = [None] * 140000
+    rows = points + wide + nulls + points
+    columns = {"id": [str(i).encode() for i in range(len(rows))]}
+    path = make_layer(folder, csv_text(rows, columns, rng))
+    geo.check_layer(path, "layer", rows, columns)
+    clean(path)
+    with h5py.File(path) as f:
+        check(len(f["layer/index/blocks"]) > 8, f"{len(f['layer/index/blocks'])} blocks")
+
+
+@test
+def test_crs(folder):
+    rows, _, rng = sample(20, 4)
+    rows = [r for r in rows if r is not None]
+    path = make_layer(folder, wkt_text(rows, rng, "SRID=4326;"))
+    geo.check_layer(path, "layer", rows, crs=4326)
+    clean(path)
+    check("WGS 84 (EPSG:4326)" in h5vinfo(path).out, h5vinfo(path).out)
+
+
+@test
+def test_no_rows(folder):
+    path = make_layer(folder, "")
+    geo.check_layer(path, "layer", [])
+    clean(path)
+
+
+@test
+def test_hdf5_110_reads_it(folder):
+    rows, columns, rng = sample(300, 5)
+    h5dump_110(make_layer(folder, csv_text(rows, columns, rng)))
+
+
+@test
+def test_types_on_disk(folder):
+    """The types of docs/format.md, as h5py sees them."""
+    rows, columns, rng = sample(50, 6)
+    path = make_layer(folder, csv_text(rows, columns, rng))
+    types = {"geometry/wkb": "|u1", "geometry/offsets": "<i8", "geometry/bbox": "<f8", "geometry/valid": "|u1",
+             "columns/name/data": "|u1", "columns/name/offsets": "<i8", "valid/name": "|u1"}
+    with h5py.File(path) as f:
+        for name, want in types.items():
+            check(f["layer"][name].dtype.str == want, f"{name}: {f['layer'][name].dtype.str}")
+            check(f["layer"][name].maxshape[0] is None, f"{name} cannot grow")
+        blocks = f["layer/index/blocks"].dtype
+        check(blocks.names == ("first_row", "rows", "first_byte", "bytes", "vertices", "bbox") and blocks.itemsize == 72,
+              str(blocks))
+        check([blocks.fields[n][1] for n in blocks.names] == [0, 8, 16, 24, 32, 40], str(blocks))
+        check(f["layer"].attrs.get_id("h5vec_version").dtype.str == "<i4", "h5vec_version is not int32")
+
+
+if __name__ == "__main__":
+    main(needs=(H5VINFO, MAKE_LAYER))
