@@ -123,7 +123,7 @@ static inline uint8_t *vcodec_sink_block(struct vcodec_sink *sink, uint8_t *scra
     return room ? sink->out + sink->size : scratch;
 }
 
-/* Complete the info. */
-struct vcodec_info vcodec_sink_finish(struct vcodec_sink *sink);
+/* The complete info. */
+void vcodec_sink_finish(struct vcodec_sink *sink, struct vcodec_info *info);
 
 #endif

@@ -77,40 +77,41 @@ static inline uint64_t vcodec_digit_value(uint64_t chunk, unsigned n)
            32;
 }
 
-/* Take all digits at *p, up to where three chunks end, onto *value. Returns how many. */
-static inline unsigned vcodec_digits(const struct vcodec_text *text, const char **p, uint64_t *value)
-{
-    static const uint64_t scale[9] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
-    unsigned n, total = 0;
-    do {
-        uint64_t chunk = vcodec_eight(text, *p) ^ UINT64_C(0x3030303030303030);
-        n = vcodec_digit_count(chunk);
-        *value = *value * scale[n] + vcodec_digit_value(chunk, n);
-        *p += n;
-        total += n;
-    } while (n == 8 && total <= 16);
-    return total;
-}
-
-/* As vcodec_number_general(), at p in text. */
+/* As vcodec_number_general(), at start in text. */
 static inline const char *vcodec_number_parse(const struct vcodec_text *text, const char *start,
                                               double *value)
 {
+    static const uint64_t scale[9] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
     const char *p = start, *const end = text->end;
     bool negative = p < end && *p == '-';
     p += negative;
+    /* Few digits stand before the point, so one at a time is best there. Too many wrap, which is noticed
+     * below. */
     uint64_t digits = 0;
-    unsigned before = vcodec_digits(text, &p, &digits), after = 0;
+    const char *first = p;
+    for (; p < end && (unsigned char)(*p - '0') < 10; p++)
+        digits = digits * 10 + (unsigned char)(*p - '0');
+    size_t before = (size_t)(p - first), after = 0;
     if (p < end && *p == '.') {
-        p++;
-        after = vcodec_digits(text, &p, &digits);
+        unsigned n;
+        first = ++p;
+        do {
+            uint64_t chunk = vcodec_eight(text, p) ^ UINT64_C(0x3030303030303030);
+            n = vcodec_digit_count(chunk);
+            digits = digits * scale[n] + vcodec_digit_value(chunk, n);
+            p += n;
+        } while (n == 8);
+        after = (size_t)(p - first);
     }
-    /* With 19 digits or less nothing wrapped and no chunk was left out. */
-    bool simple = before + after - 1 < 19 && digits <= UINT64_C(1) << 53 && (p == end || (*p | 0x20) != 'e');
-    if (!simple)
-        return vcodec_number_general(start, end, value);
-    double quotient = (double)digits / vcodec_pow10_double[after];
-    *value = negative ? -quotient : quotient;
+    /* 19 digits fit in 64 bits. */
+    if (before + after - 1 < 19 && digits <= UINT64_C(1) << 53 && (p == end || (*p | 0x20) != 'e')) {
+        double quotient = (double)digits / vcodec_pow10_double[after];
+        *value = negative ? -quotient : quotient;
+        return p;
+    }
+    double general = 0; /* not *value, which so need not be in memory */
+    p = vcodec_number_general(start, end, &general);
+    *value = general;
     return p;
 }
 

@@ -99,30 +99,30 @@ static inline void measure_point(struct measure *m, const uint8_t *p)
 }
 
 /* Two measures at a time, as each waits for the result of its last point. */
-static struct measure measure_xy(const uint8_t *p, size_t n)
+static void measure_xy(struct measure *m, const uint8_t *p, size_t n)
 {
     const size_t stride = 2 * sizeof(double);
-    struct measure a = {vcodec_box_empty(), 0}, b = a;
-    for (; n >= 2; n -= 2, p += 2 * stride) {
-        measure_point(&a, p);
-        measure_point(&b, p + stride);
+    if (n >= 2) {
+        struct measure a = *m, b = {vcodec_box_empty(), 0};
+        for (; n >= 2; n -= 2, p += 2 * stride) {
+            measure_point(&a, p);
+            measure_point(&b, p + stride);
+        }
+        *m = (struct measure){vcodec_box_union(a.box, b.box), a.trace + b.trace};
     }
     if (n)
-        measure_point(&a, p);
-    return (struct measure){vcodec_box_union(a.box, b.box), a.trace + b.trace};
+        measure_point(m, p);
 }
 
-static struct measure measure_more(const uint8_t *p, size_t n, size_t ordinates)
+static void measure_more(struct measure *m, const uint8_t *p, size_t n, size_t ordinates)
 {
-    struct measure m = {vcodec_box_empty(), 0};
     for (size_t i = 0; i < n; i++, p += ordinates * sizeof(double)) {
-        measure_point(&m, p);
+        measure_point(m, p);
         for (size_t k = 2; k < ordinates; k++) {
             double v = vcodec_load_double(p + k * sizeof v);
-            m.trace += v - v;
+            m->trace += v - v;
         }
     }
-    return m;
 }
 
 static void load_xy(double xy[2], const uint8_t *p)
@@ -137,9 +137,12 @@ void vcodec_sink_points(void *self, const uint8_t *points, size_t n)
     if (n == 0)
         return;
     size_t stride = sink->ordinates * sizeof(double);
-    struct measure m =
-        stride == 2 * sizeof(double) ? measure_xy(points, n) : measure_more(points, n, sink->ordinates);
-    sink->info.box = vcodec_box_union(sink->info.box, m.box);
+    struct measure m = {sink->info.box, 0};
+    if (sink->ordinates == 2)
+        measure_xy(&m, points, n);
+    else
+        measure_more(&m, points, n, sink->ordinates);
+    sink->info.box = m.box;
     sink->info.nonfinite |= isnan(m.trace) != 0;
     sink->info.vertices += n;
     if (sink->run == 0)
@@ -166,10 +169,10 @@ void vcodec_sink_end_geometry(void *self, enum vcodec_type type)
         sink->info.invalid = true;
 }
 
-struct vcodec_info vcodec_sink_finish(struct vcodec_sink *sink)
+void vcodec_sink_finish(struct vcodec_sink *sink, struct vcodec_info *info)
 {
     const struct vcodec_box *box = &sink->info.box;
     sink->info.empty = !(box->xmin <= box->xmax) && !(box->ymin <= box->ymax);
     sink->info.wkb_size = sink->size;
-    return sink->info;
+    *info = sink->info;
 }

@@ -317,7 +317,7 @@ enum h5vec_status vcodec_wkb_canonical(const uint8_t *wkb, size_t size, uint8_t 
     enum h5vec_status status =
         vcodec_wkb_walk(wkb, size, &vcodec_sink_visitor, &sink, &sink.info.has_srid, &sink.info.srid, err);
     if (!status)
-        *info = vcodec_sink_finish(&sink);
+        vcodec_sink_finish(&sink, info);
     return status;
 }
 

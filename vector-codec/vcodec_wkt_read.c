@@ -30,9 +30,11 @@ static bool is_space(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
+/* Mostly there is no white space or one blank. */
 static const char *skip_space(const char *p, const char *end)
 {
-    while (p < end && is_space(*p))
+    p += p < end && *p == ' ';
+    while (p < end && (unsigned char)*p <= ' ' && is_space(*p))
         p++;
     return p;
 }
@@ -77,7 +79,7 @@ struct word {
 
 static struct word next_word(struct reader *r)
 {
-    struct word word = {.text = ""};
+    struct word word;
     size_t n = 0;
     peek(r);
     const char *p = r->at;
@@ -88,6 +90,7 @@ static struct word next_word(struct reader *r)
         if (n < sizeof word.text - 1)
             word.text[n++] = lower;
     }
+    word.text[n] = '\0';
     word.end = p;
     return word;
 }
@@ -101,6 +104,11 @@ static bool take_word(struct reader *r, const char *text)
     return same;
 }
 
+static bool take_empty(struct reader *r)
+{
+    return (peek(r) | 0x20) == 'e' && take_word(r, "empty");
+}
+
 /* What follows name (in any case) at the start of text, or NULL. */
 static const char *behind_name(const char *text, const char *name)
 {
@@ -110,16 +118,12 @@ static const char *behind_name(const char *text, const char *name)
     return text;
 }
 
+/* "", "z", "m" or "zm" */
 static bool is_tag(const char *text, enum vcodec_dim *dim)
 {
-    static const char *const tags[] = {"", "z", "m", "zm"};
-    for (int i = 0; i < 4; i++) {
-        if (strcmp(text, tags[i]) == 0) {
-            *dim = (enum vcodec_dim)i;
-            return true;
-        }
-    }
-    return false;
+    unsigned z = text[0] == 'z', m = text[z] == 'm';
+    *dim = (enum vcodec_dim)(z | m << 1);
+    return text[z + m] == '\0';
 }
 
 /* WKB's code of a geometry's name with an optional tag, 0 if it is none. */
@@ -190,16 +194,19 @@ static const char *nonfinite(struct reader *r, const char *p, double *value)
 }
 
 /* A number at p that vcodec_number_parse() has not taken, or that is not finite. */
-static enum h5vec_status odd_number(struct reader *r, const char *p, double *value, const char **end)
+static enum h5vec_status odd_number(struct reader *r, const char *p, uint8_t *out, const char **end)
 {
-    *end = nonfinite(r, p, value);
+    double value = 0;
+    *end = nonfinite(r, p, &value);
     r->at = p;
-    if (*end && r->nonfinite_allowed)
+    if (*end && r->nonfinite_allowed) {
+        vcodec_store_double(out, value);
         return H5VEC_OK;
+    }
     if (*end)
         return h5vec_error_set(r->err, H5VEC_E_NONFINITE, offset(r, p), "coordinate not finite: '%.*s'",
                                (int)(*end - p), p);
-    if (vcodec_number_general(p, r->end, value))
+    if (vcodec_number_general(p, r->end, &value))
         return h5vec_error_set(r->err, H5VEC_E_WKT_NUMBER, offset(r, p), "number out of a double's range");
     return expected(r, "a number");
 }
@@ -265,23 +272,23 @@ static inline enum h5vec_status one_point(struct reader *r, const char **at, uns
                                           bool first_point)
 {
     const struct vcodec_text text = {r->begin, r->end};
-    const char *p = *at, *const end = r->end;
+    const char *p = *at;
     for (unsigned i = 0; i < ordinates; i++) {
         double value;
-        p = skip_space(p, end);
+        p = skip_space(p, text.end);
         const char *behind = vcodec_number_parse(&text, p, &value);
+        vcodec_store_double(out + i * sizeof value, value);
         if (!behind || value - value != 0) {
-            enum h5vec_status status = odd_number(r, p, &value, &behind);
+            enum h5vec_status status = odd_number(r, p, out + i * sizeof value, &behind);
             if (status)
                 return status;
         }
         p = behind;
-        vcodec_store_double(out + i * sizeof value, value);
-        if (i + 1 < ordinates && (p == end || !is_space(*p)))
+        if (i + 1 < ordinates && (p == text.end || !is_space(*p)))
             return odd_separator(r, p, i + 1);
     }
-    p = skip_space(p, end);
-    if (p == end || (*p != ',' && *p != ')'))
+    p = skip_space(p, text.end);
+    if (p == text.end || (*p != ',' && *p != ')'))
         return odd_end(r, p, first_point);
     *at = p;
     return H5VEC_OK;
@@ -372,7 +379,7 @@ static enum h5vec_status sequence(struct reader *r)
 static enum h5vec_status ring(struct reader *r)
 {
     enum h5vec_status status = H5VEC_OK;
-    bool empty = take_word(r, "empty");
+    bool empty = take_empty(r);
     if (!empty && !take(r, '('))
         return expected(r, "'(' or EMPTY");
     vcodec_sink_ring(&r->sink, 0);
@@ -419,7 +426,7 @@ static enum h5vec_status list(struct reader *r, enum vcodec_type type, unsigned 
 /* What follows a geometry's name and tag. */
 static enum h5vec_status body(struct reader *r, enum vcodec_type type, unsigned depth)
 {
-    bool empty = take_word(r, "empty");
+    bool empty = take_empty(r);
     if (!empty && !take(r, '('))
         return expected(r, "'(' or EMPTY");
     if (depth == VCODEC_MAX_DEPTH && type >= VCODEC_MULTIPOINT)
@@ -486,8 +493,13 @@ enum h5vec_status vcodec_wkt_read(const char *text, size_t size, unsigned flags,
     static const char bom[3] = "\xef\xbb\xbf";
     if (flags & ~VCODEC_ALLOW_NONFINITE)
         return h5vec_error_set(err, H5VEC_E_ARG, 0, "vcodec_wkt_read: unknown flags 0x%x", flags);
-    struct reader r = {.begin = text, .end = size ? text + size : text, .err = err};
+    struct reader r; /* its sink is set by vcodec_sink_init() */
+    r.begin = text;
+    r.end = size ? text + size : text;
     r.nonfinite_allowed = flags & VCODEC_ALLOW_NONFINITE;
+    r.dim_known = false;
+    r.dim = VCODEC_XY;
+    r.err = err;
     enum h5vec_status status;
     do {
         r.again = false;
@@ -496,7 +508,7 @@ enum h5vec_status vcodec_wkt_read(const char *text, size_t size, unsigned flags,
         status = whole_text(&r);
     } while (r.again);
     if (!status)
-        *info = vcodec_sink_finish(&r.sink);
+        vcodec_sink_finish(&r.sink, info);
     return status;
 }
 
