@@ -391,6 +391,7 @@ static enum h5vec_status match_text(struct matching *w, struct h5vec_error *err)
     for (int i = 0; i < s->count && !st; i++) {
         struct item *it = &s->items[i];
         it->unlimited |= it->layer == number;
+        it->chunks_agree = it->chunks_agree && it->layer != number; /* a text has none: one is aimed at */
         if (it->kind == ITEM_ROWS && w->rows[i].count > 0 && w->first[i] == NOBODY) {
             w->first[i] = w->part->input;
             w->chunk[i] = 1;

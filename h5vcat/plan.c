@@ -130,7 +130,8 @@ static void set_chunk(const struct merge *m, const struct item *it, hid_t dcpl, 
 {
     uint64_t target = m->options->chunk_size;
     bool chunked = H5Pget_layout(dcpl) == H5D_CHUNKED && H5Pget_chunk(dcpl, it->rank, s->chunk) == it->rank;
-    bool keep = chunked && !target && it->chunks_agree && array_bytes(it, s->chunk) >= KEEP_CHUNK;
+    bool keep = chunked && !target && it->first != NOBODY && it->chunks_agree &&
+                array_bytes(it, s->chunk) >= KEEP_CHUNK;
     if (!keep && !(chunked && it->total == 0)) {
         if (!target)
             target = it->row_bytes == it->element ? MIB : 4 * MIB;
@@ -215,6 +216,17 @@ enum h5vec_status plan_dcpl(const struct item *it, const struct storage *s, hid_
 
 /* ---- Numbers ----------------------------------------------------------------------------------------- */
 
+/* The group that an optional dataset is in is wanted with it. */
+static void want_group(struct schema *s, const struct item *it)
+{
+    size_t n = (size_t)(strrchr(it->path, '/') - it->path);
+    char *group = strndup(it->path, n);
+    int i = group ? schema_find(s, group) : -1;
+    if (i >= 0)
+        s->items[i].present = true;
+    free(group);
+}
+
 /* Layers grow, and their offsets have one row more than there are features: the rank with the last part adds
  * it. */
 static void finish_layers(struct merge *m)
@@ -230,6 +242,8 @@ static void finish_layers(struct merge *m)
             it->mine++;
         if (!plan_wanted(it))
             it->mine = 0;
+        else if (it->optional && it->kind == ITEM_ROWS)
+            want_group(s, it);
     }
 }
 
