@@ -23,8 +23,8 @@ mpiexec_found=$(setup_value MPIEXEC_EXECUTABLE)
 hdf5_root=$(setup_value HDF5_ROOT)
 PATH=$repo/build/release/bin:${hdf5_root:+$hdf5_root/bin:}/usr/bin:$PATH
 
-# run COMMAND...: shown as one would type it. The mpiexec is that of HDF5's MPI, whatever else is installed.
-run() { printf '\n$ %s\n' "$*"; "$@" </dev/null; }
+# run LINE: shown as one would type it. The mpiexec is that of HDF5's MPI, whatever else is installed.
+run() { printf '\n$ %s\n' "$1"; eval "$1" </dev/null; }
 mpiexec() { "$mpiexec_found" "$@"; }
 bytes() { cat "$@" | wc -c; }
 
@@ -40,25 +40,26 @@ set -- "$repo"/examples/data/*.csv
 for table; do
   name=$(basename "$table" .csv)
   cp "$table" .
-  run mpiexec -n 4 h5vcat -q -o "continents/$name.h5" --layer countries "$name.csv"
+  run "mpiexec -n 4 h5vcat -o continents/$name.h5 --layer countries $name.csv"
 done
 
 echo
 say "2. layers to one layer"
-run mpiexec -n 4 h5vcat --verify -o world.h5 continents/*.h5
-run h5vinfo --check world.h5
-run h5vinfo world.h5
-run h5dump -H world.h5
+run 'mpiexec -n 4 h5vcat --verify -o world.h5 continents/*.h5'
+run 'h5vinfo --check world.h5'
+run 'h5vinfo world.h5'
+run 'h5dump -H world.h5'
 
 echo
 say "3. HDF5 files to one HDF5 file (made by tests/tools/gen_nova.py: 8 files, 10 groups each)"
 /usr/bin/python3 "$repo/tests/tools/gen_nova.py" -o detector --files 8 --preset tiny --layout raw --attrs --events 200
-run mpiexec -n 4 h5vcat --verify -o run.h5 detector/*.h5
-run h5vinfo run.h5
-run h5dump -H -d /spill/evt run.h5
+run 'mpiexec -n 4 h5vcat --verify -o run.h5 detector/*.h5'
+run 'h5vinfo run.h5 | grep -e ^run.h5 -e /spill/'
+run 'h5dump -H -d /spill/evt run.h5'
 
 tables=$#
 countries=$(cat ./*.csv | grep -c -v '^name,')
+h5vinfo --check world.h5 | grep -q " $countries rows" || die "world.h5 does not have $countries rows"
 set -- detector/*.h5
 echo
 say "4 MPI ranks made one layer of $countries countries from $tables text files ($(bytes ./*.csv) bytes, now" \
