@@ -160,57 +160,46 @@ enum h5vec_status h5vec_format_next(struct h5vec_format_reader *reader, size_t m
     return H5VEC_OK;
 }
 
-/* "Z", "M" or "ZM" at text, in any case, as a word or before '('. Returns its length. */
-static size_t dimension_tag(const char *text, size_t size)
+static bool is_space(char c)
 {
-    size_t i = 0;
-    while (i < size && i < 2 && text[i] && strchr("zZmM", text[i]))
-        i++;
-    return i;
+    return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-static size_t spaces(const char *text, size_t size)
+static bool is_letter(char c)
 {
-    size_t i = 0;
-    while (i < size && text[i] && strchr(" \t\r\n\v\f", text[i]))
-        i++;
-    return i;
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Types that are WKT but not among the seven; the codec's error names them. */
-static const char *const other_types[] = {
-    "CIRCULARSTRING", "COMPOUNDCURVE", "CURVEPOLYGON",      "MULTICURVE", "MULTISURFACE",
-    "CURVE",          "SURFACE",       "POLYHEDRALSURFACE", "TIN",        "TRIANGLE"};
-
-/* Whether text is the type name and then what follows one in WKT. */
-static bool rest_is_wkt(const char *text, size_t size, const char *name)
+/* Where the type's name is: behind white space and "SRID=n;". */
+static size_t skip_prefix(const char *text, size_t size)
 {
-    size_t i = strlen(name);
-    if (size < i || strncasecmp(text, name, i) != 0)
-        return false;
-    i += spaces(text + i, size - i);
-    i += dimension_tag(text + i, size - i);
-    i += spaces(text + i, size - i);
-    return (i < size && text[i] == '(') || (size - i >= 5 && strncasecmp(text + i, "EMPTY", 5) == 0);
+    size_t i = 0;
+    while (i < size && is_space(text[i]))
+        i++;
+    if (size - i >= 5 && strncasecmp(text + i, "SRID=", 5) == 0) {
+        const char *semicolon = memchr(text + i, ';', size - i);
+        i = semicolon ? (size_t)(semicolon - text) + 1 : i;
+    }
+    while (i < size && is_space(text[i]))
+        i++;
+    return i;
 }
 
 bool h5vec_format_is_wkt(const char *text, size_t size)
 {
-    size_t skip = spaces(text, size);
-    if (size - skip >= 5 && strncasecmp(text + skip, "SRID=", 5) == 0) {
-        const char *semicolon = memchr(text + skip, ';', size - skip);
-        if (!semicolon)
-            return false;
-        skip = (size_t)(semicolon - text) + 1;
-        skip += spaces(text + skip, size - skip);
-    }
-    text += skip;
-    size -= skip;
-    for (int type = VCODEC_POINT; type <= VCODEC_GEOMETRYCOLLECTION; type++)
-        if (rest_is_wkt(text, size, vcodec_type_name((enum vcodec_type)type)))
-            return true;
-    for (size_t i = 0; i < sizeof other_types / sizeof other_types[0]; i++)
-        if (rest_is_wkt(text, size, other_types[i]))
-            return true;
-    return false;
+    size_t name = skip_prefix(text, size), end = name;
+    while (end < size && (is_letter(text[end]) || is_space(text[end])))
+        end++;
+    size_t word = end; /* the words' own end */
+    while (word > name && is_space(text[word - 1]))
+        word--;
+    bool opens = word > name && end < size && text[end] == '(';
+    bool empty = word - name > 5 && strncasecmp(text + word - 5, "EMPTY", 5) == 0;
+    if (!opens && !empty)
+        return false;
+    /* The codec knows the names: an error further on is one of a WKT. */
+    struct vcodec_info info;
+    struct h5vec_error err = {0};
+    enum h5vec_status status = vcodec_wkt_read(text, size, 0, NULL, 0, &info, &err);
+    return status == H5VEC_OK || status == H5VEC_E_UNSUPPORTED || err.offset > name;
 }

@@ -46,8 +46,9 @@ enum h5vec_status h5vec_layer_geo_read(hid_t group, struct h5vec_layer_geo *geo,
 enum h5vec_status h5vec_layer_geo_set_epsg(struct h5vec_layer_geo *geo, int32_t code,
                                            struct h5vec_error *err);
 
-/* Whether both have the same CRS: both unknown, or equal as JSON (order of members and spelling of numbers do
- * not count). crs_source is not compared. */
+/* Whether both have the same CRS: both unknown; or equal as JSON (order of members and spelling of numbers do
+ * not count); or with the same "id" (authority and code), as releases of PROJ describe one CRS in different
+ * words. crs_source is not compared. */
 bool h5vec_layer_geo_same_crs(const struct h5vec_layer_geo *a, const struct h5vec_layer_geo *b);
 
 /* Add from's types and box to geo. The CRS stays: compare it first. */

@@ -23,10 +23,11 @@ static enum h5vec_status describe_fixed(const struct h5vec_layer_source *source,
         hsize_t dims[H5S_MAX_RANK] = {0};
         int rank = H5Sget_simple_extent_dims(space, dims, NULL);
         column->row_bytes = H5Tget_size(column->type);
-        for (int i = 1; i < rank && status == H5VEC_OK; i++)
-            if (__builtin_mul_overflow(column->row_bytes, dims[i], &column->row_bytes) ||
-                column->row_bytes > (size_t)H5VEC_LAYER_MAX_FEATURE)
-                status = h5vec_layer_invalid(err, source->path, "a row is longer than the format allows");
+        bool fits = true;
+        for (int i = 1; i < rank; i++)
+            fits = fits && !__builtin_mul_overflow(column->row_bytes, dims[i], &column->row_bytes);
+        if (!fits || column->row_bytes > (size_t)H5VEC_LAYER_MAX_FEATURE)
+            status = h5vec_layer_invalid(err, source->path, "a row is longer than the format allows");
     }
     if (space >= 0)
         H5Sclose(space);

@@ -41,11 +41,24 @@ enum h5vec_status h5vec_layer_geo_copy(const struct h5vec_layer_geo *from, struc
     return H5VEC_OK;
 }
 
+/* Whether both name the same authority and code: PROJ's releases spell the rest of a CRS differently. */
+static bool same_id(const char *a, const char *b)
+{
+    json_t *left = json_loads(a, 0, NULL), *right = json_loads(b, 0, NULL);
+    const json_t *id = json_object_get(left, "id"), *other = json_object_get(right, "id");
+    bool same = json_is_string(json_object_get(id, "authority")) && json_object_get(id, "code") &&
+                json_equal(json_object_get(id, "authority"), json_object_get(other, "authority")) &&
+                json_equal(json_object_get(id, "code"), json_object_get(other, "code"));
+    json_decref(left);
+    json_decref(right);
+    return same;
+}
+
 bool h5vec_layer_geo_same_crs(const struct h5vec_layer_geo *a, const struct h5vec_layer_geo *b)
 {
     if (!a->crs || !b->crs)
         return a->crs == b->crs;
-    return strcmp(a->crs, b->crs) == 0; /* both are canonical */
+    return strcmp(a->crs, b->crs) == 0 || same_id(a->crs, b->crs); /* the texts are canonical */
 }
 
 void h5vec_layer_geo_union(struct h5vec_layer_geo *geo, const struct h5vec_layer_geo *from)

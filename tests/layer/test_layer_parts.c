@@ -270,6 +270,15 @@ START_TEST(test_same_crs)
     ck_assert(!same("{\"b\":[1,2]}", "{\"b\":[2,1]}"));
     ck_assert(!same("{\"a\":1}", "{\"a\":\"1\"}"));
     ck_assert(!same("{\"a\":1}", "{\"a\":1,\"b\":null}"));
+    ck_assert(same("{\"id\":{\"authority\":\"EPSG\",\"code\":1},\"$schema\":\"v0.5\"}",
+                   "{\"id\":{\"authority\":\"EPSG\",\"code\":1},\"$schema\":\"v0.7\"}"));
+    ck_assert(!same("{\"id\":{\"authority\":\"EPSG\",\"code\":1}}",
+                    "{\"id\":{\"authority\":\"EPSG\",\"code\":2}}"));
+    ck_assert(!same("{\"id\":{\"authority\":\"EPSG\",\"code\":1}}",
+                    "{\"id\":{\"authority\":\"ESRI\",\"code\":1}}"));
+    ck_assert(
+        !same("{\"id\":{\"authority\":\"EPSG\"},\"a\":1}", "{\"id\":{\"authority\":\"EPSG\"},\"a\":2}"));
+    ck_assert(!same("{\"id\":{},\"a\":1}", "{\"id\":{},\"a\":2}"));
     ck_assert(same("{\"a\":\"\\u00e9\\n\"}", "{\"a\":\"\xC3\xA9\\n\"}"));
     ck_assert(same("{\"a\":298.25722356300002}", "{\"a\":298.257223563}"));
     ck_assert(same("{\"a\":[true,false,null,1e300,-1e20]}",

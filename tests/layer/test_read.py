@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Layers written by the library, read by h5py: every byte against the tests' own encoder and computation."""
 import random
+import re
 
 import h5py
 
 from layertest import MAKE_LAYER, H5VINFO, check, clean, csv_text, geo, h5vinfo, make_layer, sample
-from h5vtest import h5dump_110, main, test
+from h5vtest import SOURCE, h5dump_110, main, test
 
 
 def wkt_text(rows, rng, prefix=""):
@@ -89,6 +90,26 @@ def test_types_on_disk(folder):
               str(blocks))
         check([blocks.fields[n][1] for n in blocks.names] == [0, 8, 16, 24, 32, 40], str(blocks))
         check(f["layer"].attrs.get_id("h5vec_version").dtype.str == "<i4", "h5vec_version is not int32")
+
+
+@test
+def test_example_of_the_specification(folder):
+    """docs/format.md section 9: the file it shows is the file that is made, byte for byte."""
+    with open(f"{SOURCE}/docs/format.md", encoding="utf-8") as f:
+        section = f.read().split("## 9.")[1]
+    text = "".join(line[4:] + "\n" for line in section.split("The CSV file\n\n")[1].split("\n\n")[0].splitlines())
+    path = make_layer(folder, text, name="shore")
+    clean(path, "shore")
+    wkb = bytes.fromhex("".join(re.findall(r"^ +\d+  ((?:[0-9a-f]{2} )+)", section, re.M)))
+    with h5py.File(path) as f:
+        layer = f["shore"]
+        check(layer["geometry/wkb"][()].tobytes() == wkb and len(wkb) == 62, wkb.hex(" "))
+        for name in ("geometry/offsets", "geometry/valid", "columns/name/offsets", "valid/name"):
+            values = f"DATA {{ (0): {', '.join(map(str, layer[name][()]))} }}"
+            check(values in section, f"{name}: {values}")
+        attribute = re.sub(r'"crs":.*,"encoding"', '"crs":{...,"id":{"authority":"EPSG","code":4326},...},"encoding"',
+                           layer.attrs["geo"])
+        check(attribute in section.replace("\n    ", ""), attribute)
 
 
 if __name__ == "__main__":
