@@ -107,8 +107,10 @@ def test_example_of_the_specification(folder):
         for name in ("geometry/offsets", "geometry/valid", "columns/name/offsets", "valid/name"):
             values = f"DATA {{ (0): {', '.join(map(str, layer[name][()]))} }}"
             check(values in section, f"{name}: {values}")
+        attribute = layer.attrs["geo"]
+        attribute = attribute.decode() if isinstance(attribute, bytes) else str(attribute)
         attribute = re.sub(r'"crs":.*,"encoding"', '"crs":{...,"id":{"authority":"EPSG","code":4326},...},"encoding"',
-                           layer.attrs["geo"])
+                           attribute)
         check(attribute in section.replace("\n    ", ""), attribute)
 
 
