@@ -11,7 +11,7 @@
 
 /* Points are handed on in blocks of at most this many, so that whatever holds one fits on the stack. */
 #define VCODEC_BLOCK_POINTS 128
-#define VCODEC_BLOCK_BYTES (VCODEC_BLOCK_POINTS * 4 * sizeof(double))
+#define VCODEC_BLOCK_BYTES (sizeof(double) * 4 * VCODEC_BLOCK_POINTS)
 
 /* Bytes of the smallest members: a header, and a count or the coordinates of an XY point. */
 #define VCODEC_WKB_HEADER 5
@@ -58,7 +58,7 @@ static inline void vcodec_store_double(uint8_t *p, double v)
     vcodec_store64(p, bits);
 }
 
-static inline unsigned vcodec_ordinates(enum vcodec_dim dim)
+static inline uint32_t vcodec_ordinates(enum vcodec_dim dim)
 {
     return dim == VCODEC_XY ? 2 : dim == VCODEC_XYZM ? 4 : 3;
 }

@@ -170,7 +170,7 @@ static void points(struct walk *w, const struct head *head, size_t n)
 static bool point_is_empty(const struct walk *w, const struct head *head)
 {
     const uint64_t infinity = UINT64_C(0x7ff0000000000000);
-    for (unsigned i = 0; i < vcodec_ordinates(head->dim); i++) {
+    for (size_t i = 0; i < vcodec_ordinates(head->dim); i++) {
         uint64_t bits = vcodec_load64(w->at + 8 * i);
         if (head->big_endian)
             bits = __builtin_bswap64(bits);

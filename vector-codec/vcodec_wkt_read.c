@@ -43,7 +43,9 @@ static const char *skip_space(const char *p, const char *end)
 static char peek(struct reader *r)
 {
     r->at = skip_space(r->at, r->end);
-    return r->at < r->end ? *r->at : '\0';
+    if (r->at == r->end)
+        return '\0';
+    return *r->at;
 }
 
 static bool take(struct reader *r, char c)

@@ -31,8 +31,12 @@ static size_t unescape(const char *in, size_t n, char *out)
         i++;
         if (in[i] == 'B')
             p += sprintf(p, "\xef\xbb\xbf");
+        else if (in[i] == 'r')
+            *p++ = '\r';
+        else if (in[i] == 'n')
+            *p++ = '\n';
         else
-            *p++ = in[i] == 'r' ? '\r' : in[i] == 'n' ? '\n' : '\t';
+            *p++ = '\t';
     }
     return (size_t)(p - out);
 }
