@@ -6,7 +6,8 @@
 
 #include <unistd.h>
 
-enum { CHUNK = 1000, CHUNK_BYTES = CHUNK * (int)sizeof(int) };
+enum { CHUNK = 1000 };
+#define CHUNK_BYTES ((hsize_t)CHUNK * sizeof(int))
 
 static const char *path;
 static hid_t file;
@@ -54,7 +55,7 @@ START_TEST(create_reserve_place_close)
     hid_t d = create_chunked(file, "d", 4000, 0, CHUNK, H5P_DEFAULT);
     haddr_t at = reserve(4 * CHUNK_BYTES);
     for (int i = 3; i >= 0; i--)
-        put_chunk(d, i, at + (haddr_t)(i * CHUNK_BYTES), 0);
+        put_chunk(d, i, at + (hsize_t)i * CHUNK_BYTES, 0);
     H5Dclose(d);
     close_and_expect("d", 4000);
 }
@@ -65,7 +66,7 @@ START_TEST(rule7_partial_edge_chunk)
     hid_t d = create_chunked(file, "d", 3500, 3500, CHUNK, H5P_DEFAULT);
     haddr_t at = reserve(4 * CHUNK_BYTES);
     for (int i = 0; i < 4; i++)
-        put_chunk(d, i, at + (haddr_t)(i * CHUNK_BYTES), 0);
+        put_chunk(d, i, at + (hsize_t)i * CHUNK_BYTES, 0);
     H5Dclose(d);
     close_and_expect("d", 3500);
 }

@@ -9,7 +9,8 @@
 #include <hdf5_hl.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, BIG_ATTRIBUTE = 100 * 1024 };
+enum { BIG_ATTRIBUTE = 100 * 1024 };
+#define PAGE ((hsize_t)4096)
 
 /* Reservations with known bytes, so that zones have neighbours. */
 static struct {
@@ -44,10 +45,10 @@ static void finish(hid_t file)
     FILE *f = fopen(guards.path, "rb");
     for (int i = 0; i < guards.n; i++) {
         ck_assert(fseek(f, (long)guards.at[i], SEEK_SET) == 0 && fread(bytes, 1, PAGE, f) == PAGE);
-        int j = 0;
+        hsize_t j = 0;
         while (j < PAGE && bytes[j] == 0xa0 + i % 64)
             j++;
-        ck_assert_msg(j == PAGE, "byte %d of reservation %d was overwritten", j, i);
+        ck_assert_msg(j == PAGE, "byte %llu of reservation %d was overwritten", (unsigned long long)j, i);
     }
     fclose(f);
 }
@@ -155,7 +156,7 @@ START_TEST(rule1_virtual_dataset_survives)
     char name[32];
     guard(file);
     for (int i = 0; i < 4; i++) { /* mappings to datasets of the same file */
-        start = (hsize_t)(i * 10);
+        start = (hsize_t)i * 10;
         snprintf(name, sizeof name, "part%d", i);
         H5Dclose(create_chunked(file, name, 10, 10, 10, H5P_DEFAULT));
         H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, NULL, &part, NULL);
@@ -259,7 +260,7 @@ START_TEST(rule4_zone_overflows_midway)
     char name[32];
     int chunk[PAGE / sizeof(int)];
     ck_assert(H5FD_h5vec_usage(file, &zones, &used) >= 0 && zones == used);
-    hid_t d = create_chunked(file, "d", 300 * 1024, 0, 1024, H5P_DEFAULT);
+    hid_t d = create_chunked(file, "d", 307200, 0, 1024, H5P_DEFAULT);
     haddr_t at = record_reserve(file, 300 * PAGE);
     for (int i = 0; i < 300; i++) {
         for (int j = 0; j < 1024; j++)
@@ -272,7 +273,7 @@ START_TEST(rule4_zone_overflows_midway)
             guard(file);
     }
     ck_assert(H5FD_h5vec_usage(file, &zones, &used) >= 0);
-    ck_assert_msg(zones > 2048 && used <= zones && zones - used < 16 * 1024, "zones %llu used %llu",
+    ck_assert_msg(zones > 2048 && used <= zones && zones - used < 16384, "zones %llu used %llu",
                   (unsigned long long)zones, (unsigned long long)used);
     H5Dclose(d);
     finish(file);
@@ -342,7 +343,7 @@ START_TEST(rule5_unused_end_of_the_last_zone_is_given_back)
         }
         ck_assert(!flush || H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0);
         finish(file);
-        ck_assert(file_size(guards.path) > (long)at + PAGE);
+        ck_assert(file_size(guards.path) > (long)(at + PAGE));
         ck_assert_msg(file_size(guards.path) < (long)at + 100000, "size %ld", file_size(guards.path));
         done(reopen());
     }

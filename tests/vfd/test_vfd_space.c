@@ -117,6 +117,7 @@ START_TEST(space_like_a_map)
             ck_assert(H5FD_h5vec_space_alloc(&space, true, part, &at) >= 0 && at == addr);
             take(addr, part, RESERVED, PLACED);
         }
+        H5Eclear2(H5E_DEFAULT);
         haddr_t limit = space.cursor > 100 ? space.cursor : 100;
         for (int i = 0; i < 5; i++)
             check_write((haddr_t)rand_r(&seed) % limit, 1 + (hsize_t)rand_r(&seed) % 60);
