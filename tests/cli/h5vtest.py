@@ -27,6 +27,7 @@ MPIEXEC = os.environ.get("MPIEXEC", "mpiexec")
 HDF5_BIN = os.environ.get("H5VEC_HDF5_BIN", "")
 H5VCAT = os.path.join(BIN, "h5vcat")
 H5VINFO = os.path.join(BIN, "h5vinfo")
+TIMEOUT = int(os.environ.get("H5VTEST_TIMEOUT", 60))  # of one run, in seconds
 RANKS = (1, 2, 3, 5)  # what every error is tried with: alone, even, odd, more than cores
 KiB, MiB = 1024, 1024 * 1024
 
@@ -91,7 +92,7 @@ def start(args, ranks=1, env=None, cwd=None, stdin=None, wrapper=(), command=H5V
     return process, tag
 
 
-def run(args, ranks=1, timeout=60, stdin=None, **options):
+def run(args, ranks=1, timeout=TIMEOUT, stdin=None, **options):
     """Run to the end: (code, stdout, stderr). Past the timeout every process of it is killed: a hang fails."""
     process, tag = start(args, ranks, stdin=stdin, **options)
     try:

@@ -14,7 +14,7 @@ def pair(folder, first, second, between=0):
     for name, make in [("first", first)] + [(f"mid{i}", first) for i in range(between)] + [("second", second)]:
         paths.append(f"{folder}/{name}.h5")
         with h5make.create(paths[-1]) as f:
-            h5make.put(f, "common", h5make.of("<i4"), (5,))
+            h5make.put(f, "grp/common", h5make.of("<i4"), (5,))
             make(f)
     return paths
 
@@ -64,6 +64,15 @@ def test_missing_and_extra_group(folder):
     """An empty group is content too: kept, or refused, not dropped."""
     misfit(folder, lambda f: f.create_group("lonely"), nothing, "/lonely")
     misfit(folder, nothing, lambda f: f.create_group("lonely"), "/lonely")
+
+
+@test
+def test_group_of_datasets_missing(folder):
+    """The group or a dataset in it is named."""
+    def deep(f):
+        h5make.put(f, "top/sub/data", h5make.of("<i4"), (3,))
+    misfit(folder, deep, nothing, "/top")
+    misfit(folder, nothing, deep, "/top")
 
 
 @test
@@ -117,7 +126,7 @@ def test_scalar_differs(folder):
 @test
 def test_space_differs(folder):
     def space(kind):
-        return lambda f: h5py.h5d.create(f.create_group("grp").id, b"odd", h5make.of("<f8"), kind)
+        return lambda f: h5py.h5d.create(f["grp"].id, b"odd", h5make.of("<f8"), kind)
     scalar, null, simple = h5s.create(h5s.SCALAR), h5s.create(h5s.NULL), h5s.create_simple((1,))
     misfit(folder, space(scalar), space(null), "/grp/odd")
     misfit(folder, space(scalar), space(simple), "/grp/odd")
@@ -127,7 +136,7 @@ def test_space_differs(folder):
 @test
 def test_null_type_differs(folder):
     def null(t):
-        return lambda f: h5py.h5d.create(f.create_group("grp").id, b"odd", h5make.of(t), h5s.create(h5s.NULL))
+        return lambda f: h5py.h5d.create(f["grp"].id, b"odd", h5make.of(t), h5s.create(h5s.NULL))
     misfit(folder, null("<f8"), null("<f4"), "/grp/odd")
 
 
