@@ -37,6 +37,7 @@ enum h5vcat_message {
     H5VCAT_NOTE,     /* what -v shows */
     H5VCAT_PLAN,     /* a line of the plan (dry_run) */
     H5VCAT_PROGRESS, /* how far the merge is */
+    H5VCAT_TEMPORARY, /* the name of the file that becomes the output, before it is made; empty: it is gone */
 };
 
 /* Gets one line without a newline, on rank 0 only. */

@@ -26,7 +26,7 @@ double merge_now(void)
 
 void merge_say(const struct merge *m, enum h5vcat_message kind, const char *fmt, ...)
 {
-    char line[2000];
+    char line[4200];
     va_list args;
     if (m->rank != 0 || !m->options->say)
         return;
@@ -202,6 +202,7 @@ static enum h5vec_status write_output(struct merge *m, struct h5vec_error *err)
     enum h5vec_status st =
         m->rows_buffer ? H5VEC_OK : h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
     st = h5vcat_agree(m->comm, st, err);
+    merge_say(m, H5VCAT_TEMPORARY, "%s", m->temporary);
     if (!st)
         st = w->open(m, &state, err);
     if (!st)
@@ -213,6 +214,7 @@ static enum h5vec_status write_output(struct merge *m, struct h5vec_error *err)
         st = publish(m, err);
     if (st && m->rank == 0)
         unlink(m->temporary);
+    merge_say(m, H5VCAT_TEMPORARY, "%s", "");
     return st;
 }
 

@@ -21,7 +21,7 @@ static enum h5vec_status no_memory(struct h5vec_error *err)
 
 static bool has_rows(const struct item *it)
 {
-    return it->kind == ITEM_ROWS && it->total > 0 && plan_wanted(it);
+    return it->kind == ITEM_ROWS && it->total > 0 && it->row_bytes > 0 && plan_wanted(it);
 }
 
 /* The end of the page that begins at first: the same on every rank. */

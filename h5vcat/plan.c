@@ -280,7 +280,7 @@ static enum h5vec_status check_item(const struct merge *m, const struct item *it
     H5Z_filter_t foreign;
     char name[32];
     *chunk = 0;
-    if (it->kind != ITEM_ROWS || it->total == 0)
+    if (it->kind != ITEM_ROWS || it->total * it->row_bytes == 0)
         return H5VEC_OK;
     enum h5vec_status st = plan_storage(m, it, &s, err);
     if (st)

@@ -3,11 +3,35 @@
  * What the command tells: results on stdout, everything else on stderr.
  */
 #include <jansson.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "cli_options.h"
 #include "command.h"
+
+/* What a signal handler has to remove. */
+static char temporary[PATH_MAX];
+
+static void remove_and_die(int number)
+{
+    if (*temporary)
+        unlink(temporary);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+/* A job that is cancelled or runs out of time leaves nothing behind either. */
+static void guard(const char *path)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    if (strlen(path) >= sizeof temporary)
+        return;
+    strcpy(temporary, path);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        signal(signals[i], *path ? remove_and_die : SIG_DFL);
+}
 
 /* End a line of progress that stands on the terminal. */
 static void end_progress(struct command *c)
@@ -36,7 +60,9 @@ static void keep_plan(struct command *c, const char *line)
 void command_say(void *context, enum h5vcat_message kind, const char *line)
 {
     struct command *c = context;
-    if (kind == H5VCAT_PLAN) {
+    if (kind == H5VCAT_TEMPORARY) {
+        guard(line);
+    } else if (kind == H5VCAT_PLAN) {
         if (c->json)
             keep_plan(c, line);
         else
