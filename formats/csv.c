@@ -113,6 +113,7 @@ static enum h5vec_status divide(struct h5vec_format_reader *reader, size_t *coun
         record = (struct record){
             .p = input->buffer + input->begin, .end = input->buffer + input->end, .at_end = input->at_end};
         if (record.p == record.end && record.at_end) {
+            *count = 0;
             *size = 0;
             return H5VEC_OK;
         }
@@ -205,7 +206,7 @@ static enum h5vec_status probe(struct h5vec_format_reader *reader, size_t line_s
                                struct h5vec_error *err)
 {
     (void)line_size; /* a header may have line ends inside quotes */
-    size_t columns, count, size = 0;
+    size_t columns = 0, count = 0, size = 0;
     enum h5vec_status status = read_header(reader, &columns, err);
     /* A single column must have a known name: else a WKT file whose first line is wrong would lose that line.
      */
@@ -223,7 +224,7 @@ static enum h5vec_status probe(struct h5vec_format_reader *reader, size_t line_s
 
 static enum h5vec_status row(struct h5vec_format_reader *reader, bool *added, struct h5vec_error *err)
 {
-    size_t count, size;
+    size_t count = 0, size = 0;
     *added = false;
     enum h5vec_status status = next_record(reader, &count, &size, err);
     if (status != H5VEC_OK || size == 0)

@@ -89,8 +89,7 @@ enum h5vec_status h5vec_cli_parse(const struct h5vec_cli *cli, int argc, char **
     opterr = 0;
     while (status == H5VEC_OK) {
         int at = optind ? optind : 1;
-        int result =
-            getopt_long(argc, argv, tables.shorts, tables.longs, NULL); /* NOLINT(concurrency-mt-unsafe) */
+        int result = getopt_long(argc, argv, tables.shorts, tables.longs, NULL);
         if (result == -1)
             break;
         if (result == '?' || result == ':') {

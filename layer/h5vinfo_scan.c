@@ -6,6 +6,7 @@
 #include "h5vinfo.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,12 +29,10 @@ static char *join(const char *group, const char *name)
     if (strcmp(name, ".") == 0)
         return strdup(group);
     size_t length = strcmp(group, "/") == 0 ? 0 : strlen(group);
-    char *path = malloc(length + 1 + strlen(name) + 1);
-    if (path) {
-        memcpy(path, group, length);
-        path[length] = '/';
-        strcpy(path + length + 1, name);
-    }
+    size_t size = length + 1 + strlen(name) + 1;
+    char *path = malloc(size);
+    if (path)
+        snprintf(path, size, "%.*s/%s", (int)length, group, name);
     return path;
 }
 
@@ -168,7 +167,7 @@ static enum h5vec_status check_layers(hid_t file, struct h5vinfo_report *report,
 static enum h5vec_status open_file(const char *name, hid_t *file, struct h5vec_error *err)
 {
     if (access(name, R_OK) != 0)
-        return h5vec_error_set(err, H5VEC_E_IO, 0, "%s", strerror(errno)); /* NOLINT(concurrency-mt-unsafe) */
+        return h5vec_error_set(err, H5VEC_E_IO, 0, "%s", strerror(errno));
     hid_t fapl = H5Pcreate(H5P_FILE_ACCESS);
     if (fapl < 0 || H5Pset_file_locking(fapl, true, true) < 0)
         return h5vec_layer_error_hdf5(err, "HDF5 does not work");

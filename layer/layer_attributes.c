@@ -125,10 +125,9 @@ enum h5vec_status h5vec_layer_geo_read(hid_t group, struct h5vec_layer_geo *geo,
 {
     char *json = NULL, *source = NULL;
     enum h5vec_status status = h5vec_layer_attribute_read(group, "geo", &json, err);
-    if (status == H5VEC_OK && !json)
-        status = h5vec_error_set(err, H5VEC_E_LAYER_INVALID, 0, "attribute geo: missing");
     if (status == H5VEC_OK)
-        status = h5vec_layer_geo_parse(json, strlen(json), geo, err);
+        status = json ? h5vec_layer_geo_parse(json, strlen(json), geo, err)
+                      : h5vec_error_set(err, H5VEC_E_LAYER_INVALID, 0, "attribute geo: missing");
     if (status == H5VEC_OK)
         status = h5vec_layer_attribute_read(group, "crs_source", &source, err);
     free(json);

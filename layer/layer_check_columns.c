@@ -53,7 +53,7 @@ static enum h5vec_status check_column(struct h5vec_layer_check *check, size_t c,
     if (layer->shown[c].kind == H5VEC_LAYER_TEXT)
         status = h5vec_layer_check_offsets(check, &layer->parts[c].text, &right, err);
     for (uint64_t i = 0, j = 0; status == H5VEC_OK && right && i < layer->info.rows; i = j) {
-        struct h5vec_layer_values values;
+        struct h5vec_layer_values values = {0};
         struct h5vec_error inner = {0};
         status = batch_end(check, c, i, &j, &inner);
         if (status == H5VEC_OK)

@@ -160,26 +160,25 @@ static void free_names(struct names *names)
     free(names->name);
 }
 
-static enum h5vec_status open_all(struct h5vec_layer *layer, struct h5vec_error *err)
+/* Open the columns of these links, which the layer takes over. */
+static enum h5vec_status open_named(struct h5vec_layer *layer, struct names *names, struct h5vec_error *err)
 {
-    struct names names = {0};
-    enum h5vec_status status = list(layer->group, H5VEC_LAYER_GROUP_COLUMNS, &names, err);
-    if (status == H5VEC_OK) {
-        layer->shown = calloc(names.count + 1, sizeof *layer->shown);
-        layer->parts = calloc(names.count + 1, sizeof *layer->parts);
-        if (!layer->shown || !layer->parts)
-            status = h5vec_error_set(err, H5VEC_E_NOMEM, 0, "no memory for %zu columns", names.count);
+    layer->shown = calloc(names->count + 1, sizeof *layer->shown);
+    layer->parts = calloc(names->count + 1, sizeof *layer->parts);
+    if (!layer->shown || !layer->parts) {
+        h5vec_error_set(err, H5VEC_E_NOMEM, 0, "no memory for %zu columns", names->count);
+        return H5VEC_E_NOMEM;
     }
-    for (size_t i = 0; i < names.count && status == H5VEC_OK; i++) {
-        layer->shown[i].link = names.name[i];
+    enum h5vec_status status = H5VEC_OK;
+    for (size_t i = 0; i < names->count && status == H5VEC_OK; i++) {
+        layer->shown[i].link = names->name[i];
         layer->shown[i].type = H5I_INVALID_HID;
         layer->parts[i] = (struct h5vec_layer_parts){
             {h5vec_layer_absent, h5vec_layer_absent}, h5vec_layer_absent, h5vec_layer_absent};
-        names.name[i] = NULL;
+        names->name[i] = NULL;
         layer->info.columns = i + 1;
         status = open_column(layer, i, err);
     }
-    free_names(&names);
     return status;
 }
 
@@ -190,9 +189,10 @@ static enum h5vec_status check_orphans(const struct h5vec_layer *layer, struct h
     enum h5vec_status status = list(layer->group, H5VEC_LAYER_GROUP_VALID, &names, err);
     size_t column = 0; /* both lists are in order */
     for (size_t i = 0; i < names.count && status == H5VEC_OK; i++) {
-        while (column < layer->info.columns && strcmp(layer->shown[column].link, names.name[i]) < 0)
+        int order = 1;
+        while (column < layer->info.columns && (order = strcmp(layer->shown[column].link, names.name[i])) < 0)
             column++;
-        if (column == layer->info.columns || strcmp(layer->shown[column].link, names.name[i]) != 0)
+        if (order != 0)
             status = h5vec_error_set(err, H5VEC_E_LAYER_INVALID, 0, "valid/%s: there is no such column",
                                      names.name[i]);
     }
@@ -202,7 +202,11 @@ static enum h5vec_status check_orphans(const struct h5vec_layer *layer, struct h
 
 enum h5vec_status h5vec_layer_columns_open(struct h5vec_layer *layer, struct h5vec_error *err)
 {
-    enum h5vec_status status = open_all(layer, err);
+    struct names names = {0};
+    enum h5vec_status status = list(layer->group, H5VEC_LAYER_GROUP_COLUMNS, &names, err);
+    if (status == H5VEC_OK)
+        status = open_named(layer, &names, err);
+    free_names(&names);
     return status == H5VEC_OK ? check_orphans(layer, err) : status;
 }
 

@@ -48,9 +48,11 @@ enum h5vec_status h5vec_layer_read_run(const struct h5vec_layer_source *source, 
     enum h5vec_status status = H5VEC_OK;
     hid_t memory = H5I_INVALID_HID, file = H5Dget_space(source->id);
     if (file < 0 || !select_rows(file, i, n, &memory) ||
-        H5Dread(source->id, mem_type, memory, file, H5P_DEFAULT, out) < 0)
-        status = h5vec_layer_error_hdf5(err, "%s: rows %" PRIu64 " to %" PRIu64 " cannot be read",
-                                        source->path, i, i + n - 1);
+        H5Dread(source->id, mem_type, memory, file, H5P_DEFAULT, out) < 0) {
+        status = H5VEC_E_HDF5;
+        h5vec_layer_error_hdf5(err, "%s: rows %" PRIu64 " to %" PRIu64 " cannot be read", source->path, i,
+                               i + n - 1);
+    }
     if (memory >= 0)
         H5Sclose(memory);
     if (file >= 0)
@@ -70,6 +72,8 @@ enum h5vec_status h5vec_layer_read_offsets(const struct h5vec_layer_ragged *ragg
 {
     const char *path = ragged->offsets.path;
     uint64_t n = j - i + 1;
+    if (n == 0)
+        return h5vec_error_set(err, H5VEC_E_ARG, 0, "%s: a range that ends before it begins", path);
     enum h5vec_status status = h5vec_layer_buffer_need(buffer, n, sizeof(int64_t), path, err);
     if (status == H5VEC_OK)
         status = h5vec_layer_read_run(&ragged->offsets, H5T_NATIVE_INT64, i, n, buffer->data, err);
@@ -188,7 +192,7 @@ enum h5vec_status h5vec_layer_read_column(struct h5vec_layer *layer, size_t colu
     struct h5vec_layer_values made = {0};
     enum h5vec_status status = check_range(layer, i, j, err);
     if (status == H5VEC_OK && shown->kind == H5VEC_LAYER_TEXT) {
-        int64_t first;
+        int64_t first = 0;
         status = h5vec_layer_read_offsets(&parts->text, i, j, &layer->column_offsets, &first, err);
         made.offsets = layer->column_offsets.data;
         if (status == H5VEC_OK)

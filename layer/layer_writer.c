@@ -131,21 +131,32 @@ static enum h5vec_status new_column(struct h5vec_layer_writer *writer, struct co
     return status;
 }
 
+/* Link names for the columns. */
+static enum h5vec_status make_links(struct h5vec_layer_writer *writer,
+                                    const struct h5vec_layer_column_def *columns, size_t n,
+                                    struct h5vec_error *err)
+{
+    const char **names = malloc((n + 1) * sizeof *names);
+    if (!names)
+        return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "no memory for %zu columns", n);
+    for (size_t i = 0; i < n; i++)
+        names[i] = columns[i].name;
+    enum h5vec_status status = h5vec_layer_column_links(names, n, &writer->links, err);
+    free(names);
+    return status;
+}
+
 /* Keep the definitions: a type of our own, and names that live as long as the writer. */
 static enum h5vec_status keep_columns(struct h5vec_layer_writer *writer,
                                       const struct h5vec_layer_column_def *columns, size_t n,
                                       struct h5vec_error *err)
 {
-    const char **names = malloc((n + 1) * sizeof *names);
+    enum h5vec_status status = make_links(writer, columns, n, err);
+    if (status != H5VEC_OK || !writer->links)
+        return status;
     writer->column = calloc(n + 1, sizeof *writer->column);
-    enum h5vec_status status = H5VEC_OK;
-    if (!names || !writer->column)
-        status = h5vec_error_set(err, H5VEC_E_NOMEM, 0, "no memory for %zu columns", n);
-    for (size_t i = 0; i < n && status == H5VEC_OK; i++)
-        names[i] = columns[i].name;
-    if (status == H5VEC_OK)
-        status = h5vec_layer_column_links(names, n, &writer->links, err);
-    free(names);
+    if (!writer->column)
+        return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "no memory for %zu columns", n);
     for (size_t i = 0; i < n && status == H5VEC_OK; i++) {
         struct column *column = &writer->column[i];
         column->def = columns[i];

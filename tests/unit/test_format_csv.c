@@ -111,7 +111,8 @@ START_TEST(test_open_quote_is_bounded)
     size_t size = 4 << 20;
     char *text = malloc(size);
     memset(text, 'x', size);
-    memcpy(text, "a,WKT\n\"", 7);
+    snprintf(text, size, "a,WKT\n\"");
+    text[7] = 'x';
     struct feed feed = {.data = text, .size = size, .step = 4096, .fail_at = SIZE_MAX};
     struct outcome o = read_feed(&feed, 1 << 20, 10000);
     ck_assert_int_eq(o.status, H5VEC_E_FORMAT_TOO_LONG);
