@@ -163,6 +163,7 @@ static void free_names(struct names *names)
 /* Open the columns of these links, which the layer takes over. */
 static enum h5vec_status open_named(struct h5vec_layer *layer, struct names *names, struct h5vec_error *err)
 {
+    layer->info.columns = 0;
     layer->shown = calloc(names->count + 1, sizeof *layer->shown);
     layer->parts = calloc(names->count + 1, sizeof *layer->parts);
     if (!layer->shown || !layer->parts) {

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../unit/suite.h"
 #include "h5vec_layer.h"
 
 /* A new HDF5 file in memory; nothing reaches a disk. */
@@ -86,15 +87,6 @@ static inline void free_rows(struct rows *rows)
     free(rows->box);
     free(rows->valid);
     free(rows->vertices);
-}
-
-static inline int run_suite(Suite *suite)
-{
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 #endif

@@ -5,6 +5,7 @@
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../unit/suite.h"
 #include "cli_options.h"
 
 enum { OUTPUT = 1, QUIET, LEVEL, PROGRESS, FORCE };
@@ -250,9 +251,5 @@ int main(void)
     tcase_add_test(tcase, test_numbers_and_choices);
     tcase_add_test(tcase, test_bytes);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

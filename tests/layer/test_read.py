@@ -2,10 +2,12 @@
 """Layers written by the library, read by h5py: every byte against the tests' own encoder and computation."""
 import random
 import re
+import sys
 
 import h5py
+import numpy as np
 
-from layertest import MAKE_LAYER, H5VINFO, check, clean, csv_text, geo, h5vinfo, make_layer, sample
+from layertest import MAKE_LAYER, H5VINFO, check, clean, command, csv_text, geo, h5vinfo, make_layer, sample
 from h5vtest import SOURCE, h5dump_110, main, test
 
 
@@ -49,6 +51,24 @@ def test_blocks(folder):
     clean(path)
     with h5py.File(path) as f:
         check(len(f["layer/index/blocks"]) > 8, f"{len(f['layer/index/blocks'])} blocks")
+
+
+@test
+def test_generated_map(folder):
+    """Lakes, roads and points of tests/tools/gen_geo.py, which writes its own WKB and offsets beside the text."""
+    r = command(sys.executable, f"{SOURCE}/tests/tools/gen_geo.py", "--out", folder, "--lakes", 2000, "--roads", 2000,
+                "--points", 5000, "--csv")
+    check(r.code == 0, r.err)
+    for name in ("lakes", "roads", "points"):
+        wkb = np.fromfile(f"{folder}/{name}.wkb", "u1")
+        offsets = np.fromfile(f"{folder}/{name}.off", "<i8")
+        for ending in ("wkt", "csv"):
+            with open(f"{folder}/{name}.{ending}", encoding="utf-8", newline="") as f:
+                path = make_layer(folder, f.read(), name=name)
+            clean(path, name)
+            with h5py.File(path) as f:
+                check(np.array_equal(f[f"{name}/geometry/offsets"][()], offsets), f"{name}.{ending}: offsets")
+                check(np.array_equal(f[f"{name}/geometry/wkb"][()], wkb), f"{name}.{ending}: wkb")
 
 
 @test

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "h5vec_format.h"
+#include "suite.h"
 
 /* The input: step bytes a call; fails at byte fail_at (SIZE_MAX: never). */
 struct feed {
@@ -205,15 +206,6 @@ static inline void check_truncations(const char *input)
     }
     ck_assert_uint_gt(errors, 5);
     free(whole.rows);
-}
-
-static inline int run_suite(Suite *suite)
-{
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 #endif
