@@ -96,8 +96,8 @@ static const char *take_decimal(const char *p, const char *end, struct decimal *
 
 /* The bits of the double nearest to w * 10^e, for -342 <= e <= 308 and w not 0. The product of w and the
  * table's entry, of which the upper 128 bits are looked at, is less than 2 of its last places below the true
- * one, as the entry is rounded down; *sure says whether that leaves the rounding open. If not sure, the
- * result may be one off. */
+ * one, as the entry is rounded down; *sure
+ * says whether that leaves the rounding open. If so, the result is the right one or the one below it. */
 static uint64_t approximate(uint64_t w, int e, bool *sure)
 {
     int zeros = __builtin_clzll(w);
@@ -215,14 +215,14 @@ static int compare_halfway(const struct decimal *d, uint64_t bits)
     return big_compare(&left, &right);
 }
 
-/* From bits that may be one off to the right ones. */
+/* From bits that may be too small by a few to the right ones. */
 static uint64_t refine(const struct decimal *d, uint64_t bits)
 {
-    int sign;
-    while (bits < INFINITY_BITS && ((sign = compare_halfway(d, bits)) > 0 || (sign == 0 && bits & 1)))
-        bits++;
-    while (bits > 0 && ((sign = compare_halfway(d, bits - 1)) < 0 || (sign == 0 && bits & 1)))
-        bits--;
+    for (; bits < INFINITY_BITS; bits++) {
+        int sign = compare_halfway(d, bits);
+        if (sign < 0 || (sign == 0 && (bits & 1) == 0))
+            break;
+    }
     return bits;
 }
 
@@ -236,7 +236,7 @@ static uint64_t nearest(const struct decimal *d)
     uint64_t bits = approximate(d->leading, (int)d->exponent, &sure);
     uint64_t above = d->cut ? approximate(d->leading + 1, (int)d->exponent, &sure_above) : bits;
     if (!sure || !sure_above || bits != above)
-        bits = refine(d, bits < INFINITY_BITS ? bits : INFINITY_BITS);
+        bits = refine(d, bits); /* what was cut off only adds */
     return bits < INFINITY_BITS ? bits : INFINITY_BITS;
 }
 

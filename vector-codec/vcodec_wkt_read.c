@@ -30,10 +30,8 @@ static bool is_space(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* Mostly there is no white space or one blank. */
 static const char *skip_space(const char *p, const char *end)
 {
-    p += p < end && *p == ' ';
     while (p < end && (unsigned char)*p <= ' ' && is_space(*p))
         p++;
     return p;
@@ -286,7 +284,7 @@ static inline enum h5vec_status one_point(struct reader *r, const char **at, uns
                 return status;
         }
         p = behind;
-        if (i + 1 < ordinates && (p == text.end || !is_space(*p)))
+        if (i + 1 < ordinates && (p == text.end || (unsigned char)*p > ' '))
             return odd_separator(r, p, i + 1);
     }
     p = skip_space(p, text.end);
