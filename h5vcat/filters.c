@@ -359,11 +359,15 @@ enum h5vec_status coder_encode(struct coder *c, const struct pipeline *p, const 
     return H5VEC_OK;
 }
 
-/* Size of a chunk of raw_size bytes after the first n filters, deflate not among them. */
-static size_t size_after(const struct pipeline *p, unsigned mask, int n, size_t raw_size)
+/* What undoing filter i of a chunk yields, in bytes: known from raw_size up to deflate, and from the size of
+ * the input behind it, where only a checksum changes it. */
+static size_t size_before(const struct pipeline *p, unsigned mask, int i, size_t raw_size, size_t size)
 {
-    for (int i = 0; i < n; i++)
-        if (!(mask >> i & 1) && p->filter[i].id == H5Z_FILTER_FLETCHER32)
+    int deflate = pipeline_find(p, H5Z_FILTER_DEFLATE);
+    if (deflate >= 0 && deflate < i && !(mask >> deflate & 1))
+        return p->filter[i].id == H5Z_FILTER_FLETCHER32 && size >= 4 ? size - 4 : size;
+    for (int k = 0; k < i; k++)
+        if (!(mask >> k & 1) && p->filter[k].id == H5Z_FILTER_FLETCHER32)
             raw_size += 4;
     return raw_size;
 }
@@ -405,7 +409,7 @@ enum h5vec_status coder_decode(struct coder *c, const struct pipeline *p, unsign
     for (int i = p->count - 1; i >= first; i--) {
         if (mask >> i & 1)
             continue;
-        size_t room = size_after(p, mask, i, raw_size);
+        size_t room = size_before(p, mask, i, raw_size, size);
         void *to = i == first ? raw : scratch(c, i % 2, room);
         if (!to)
             return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");

@@ -34,9 +34,9 @@ enum h5vcat_shuffle { H5VCAT_SHUFFLE_KEEP, H5VCAT_SHUFFLE_ON, H5VCAT_SHUFFLE_OFF
 
 /* Kinds of messages for h5vcat_say. */
 enum h5vcat_message {
-    H5VCAT_NOTE,     /* what -v shows */
-    H5VCAT_PLAN,     /* a line of the plan (dry_run) */
-    H5VCAT_PROGRESS, /* how far the merge is */
+    H5VCAT_NOTE,      /* what -v shows */
+    H5VCAT_PLAN,      /* a line of the plan (dry_run) */
+    H5VCAT_PROGRESS,  /* how far the merge is */
     H5VCAT_TEMPORARY, /* the name of the file that becomes the output, before it is made; empty: it is gone */
 };
 
