@@ -333,6 +333,8 @@ START_TEST(user_block)
     H5Dclose(d);
     H5Pclose(fapl);
     H5Pclose(fcpl);
+    ck_assert(H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0);
+    ck_assert(H5Fis_accessible(path, H5P_DEFAULT) == 0); /* the signature is held back here too */
     close_and_expect("d", 2000);
 }
 END_TEST

@@ -65,9 +65,10 @@ static off_t size_of(void)
 START_TEST(the_handle_is_a_file_descriptor)
 {
     hid_t file = create(H5P_DEFAULT), fapl = H5Pcreate(H5P_FILE_ACCESS);
-    int *fd = NULL;
+    void *handles[2] = {NULL, NULL}; /* the second: nothing is written behind the first */
     struct stat a, b;
-    ck_assert(H5Fget_vfd_handle(file, fapl, (void **)&fd) >= 0);
+    ck_assert(H5Fget_vfd_handle(file, fapl, handles) >= 0 && handles[1] == NULL);
+    int *fd = handles[0];
     ck_assert(fstat(*fd, &a) == 0 && stat(path, &b) == 0 && a.st_ino == b.st_ino);
     ck_assert(H5Fget_vfd_handle(file, H5P_DEFAULT, (void **)&fd) >= 0 && fstat(*fd, &a) == 0);
     ck_assert(H5FD_h5vec_usage(file, NULL, NULL) >= 0);

@@ -143,6 +143,8 @@ START_TEST(the_largest_address)
               0); /* a zone more than the first has left */
     ck_assert(H5FD_h5vec_space_alloc(&space, false, 700, &addr) >= 0 && addr == 0);
     ck_assert(H5FD_h5vec_space_set_eoa(&space, 10001) < 0);
+    /* Nor does the end move back over what others own. */
+    ck_assert(H5FD_h5vec_space_set_eoa(&space, 500) >= 0 && space.cursor == 10000);
 }
 END_TEST
 
