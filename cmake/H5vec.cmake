@@ -51,7 +51,7 @@ function(h5vec_unit_test name)
   separate_arguments(wrapper UNIX_COMMAND "${TEST_WRAPPER}")
   add_test(NAME ${name} COMMAND ${wrapper} $<TARGET_FILE:${name}>)
   set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "unit;${ARG_LABELS}"
-    ENVIRONMENT "H5VEC_SOURCE_DIR=${PROJECT_SOURCE_DIR};CK_VERBOSITY=normal")
+    ENVIRONMENT "H5VEC_SOURCE_DIR=${PROJECT_SOURCE_DIR};CK_VERBOSITY=normal;CK_DEFAULT_TIMEOUT=60")
 endfunction()
 
 # h5vec_mpi_test(NAME SOURCES... LINK targets... RANKS 1 2 3): a Check program, one ctest per rank count.
