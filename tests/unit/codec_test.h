@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "suite.h"
 #include "vcodec.h"
 
 /* Room for size bytes that end where a page without access begins. Never freed: a test is a process. */
@@ -72,15 +73,6 @@ static inline const char *to_wkt(struct bytes wkb, char *buffer, size_t capacity
     ck_assert_msg(!status && length < capacity, "%s", err.msg);
     buffer[length] = '\0';
     return buffer;
-}
-
-static inline int run_suite(Suite *suite)
-{
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 #endif
