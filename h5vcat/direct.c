@@ -104,6 +104,9 @@ static enum h5vec_status create_file(struct direct *d, struct stat *st, struct h
         H5Pclose(fcpl);
     if (status)
         return status;
+    haddr_t unused; /* from here on the metadata keeps to its zone */
+    if (H5FD_h5vec_reserve(d->file, 0, &unused) < 0)
+        return h5vec_layer_error_hdf5(err, "%s: cannot begin placement", m->temporary);
     d->fd = open(m->temporary, O_WRONLY | O_CLOEXEC);
     if (d->fd < 0 || fstat(d->fd, st) < 0 || fsync(d->fd) < 0)
         return h5vec_error_set(err, H5VEC_E_IO, 0, "%s: cannot open: %s", m->temporary, strerror(errno));
