@@ -62,11 +62,14 @@ struct cursor {
 
 static hid_t output_fapl(const struct direct *d)
 {
-    uint64_t bytes = (uint64_t)64 << 10;
+    /* About what the headers and chunk indexes take; attributes that need more get further zones. */
+    uint64_t bytes = 4096;
     for (int i = 0; i < d->m->schema->count; i++)
         bytes += d->m->schema->items[i].total > 0 ? 768u : 512u;
-    struct H5FD_h5vec_config config = {
-        .sizeof_config = sizeof config, .first_zone = bytes, .zone = bytes / 4, .alignment = d->alignment};
+    struct H5FD_h5vec_config config = {.sizeof_config = sizeof config,
+                                       .first_zone = bytes,
+                                       .zone = bytes / 8 > 16384 ? bytes / 8 : 16384,
+                                       .alignment = d->alignment};
     hid_t fapl = H5Pcreate(H5P_FILE_ACCESS);
     if (fapl < 0)
         return fapl;
