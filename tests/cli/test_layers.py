@@ -116,7 +116,16 @@ def test_srid(folder):
     parts = [some_rows(20, seed, 0) for seed in range(3)]
     paths = [wkt_file(f"{folder}/{i}.wkt", rows, rng, prefix="SRID=4326;") for i, (rows, rng) in enumerate(parts)]
     rows = [r for part, _ in parts for r in part]
-    at_rank_counts(folder, paths, lambda out: check_layer(out, "layer", rows, crs=4326), ranks=(1, 2))
+    at_rank_counts(folder, paths, lambda out: check_layer(out, "layer", rows, crs=4326))
+
+
+@test
+def test_srid_with_ranks_and_files_without_rows(folder):
+    """A rank without a file, or with one that has no rows, knows no CRS and must not decide it."""
+    rows, rng = some_rows(5, 1, 0)
+    known, empty = wkt_file(f"{folder}/a.wkt", rows, rng, prefix="SRID=4326;"), write(f"{folder}/empty.wkt", "")
+    for inputs in ([known], [empty, known], [known, empty]):
+        at_rank_counts(folder, inputs, lambda out: check_layer(out, "layer", rows, crs=4326), ranks=(1, 2, 3))
 
 
 @test
