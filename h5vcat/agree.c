@@ -5,7 +5,7 @@
 #include "agree.h"
 #include <limits.h>
 
-enum h5vec_status h5vcat_agree(MPI_Comm comm, enum h5vec_status status, struct h5vec_error *err)
+enum h5vec_status h5vcat_agree_on_error(MPI_Comm comm, enum h5vec_status status, struct h5vec_error *err)
 {
     int rank, lowest;
     MPI_Comm_rank(comm, &rank);

@@ -10,7 +10,17 @@
 
 /* Collective. If any rank's status is not H5VEC_OK, every rank returns the status and gets the error of the
  * lowest such rank in *err (never NULL here). */
-enum h5vec_status h5vcat_agree(MPI_Comm comm, enum h5vec_status status, struct h5vec_error *err);
+static inline enum h5vec_status h5vcat_agree(MPI_Comm comm, enum h5vec_status status,
+                                             struct h5vec_error *err);
+
+/* The part of it that is not inline. */
+enum h5vec_status h5vcat_agree_on_error(MPI_Comm comm, enum h5vec_status status, struct h5vec_error *err);
+
+static inline enum h5vec_status h5vcat_agree(MPI_Comm comm, enum h5vec_status status, struct h5vec_error *err)
+{
+    enum h5vec_status all = h5vcat_agree_on_error(comm, status, err);
+    return all ? all : status; /* for readers and analysers: an error never becomes a success */
+}
 
 /* Fill err with H5VEC_E_MPI and MPI's text for code. Local. */
 enum h5vec_status h5vcat_mpi_error(struct h5vec_error *err, int code, const char *what);

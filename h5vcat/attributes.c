@@ -4,15 +4,11 @@
  * (HDF5's original kind, as DIMENSION_LIST and REFERENCE_LIST hold) become paths of the input and then
  * references to these paths in the output, wherever they sit in compounds, arrays and sequences.
  */
+#include "error.h"
 #include "attributes.h"
 #include <stdlib.h>
 #include <string.h>
 #include "h5vec_layer.h"
-
-static enum h5vec_status no_memory(struct h5vec_error *err)
-{
-    return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
-}
 
 void attribute_list_free(struct attribute_list *list)
 {
@@ -31,7 +27,7 @@ static enum h5vec_status note(struct attribute_list *list, const char *path, con
         size_t room = list->room ? 2 * list->room : 16;
         struct attribute_place *p = realloc(list->places, room * sizeof *p);
         if (!p)
-            return no_memory(err);
+            return h5vcat_no_memory(err);
         list->places = p;
         list->room = room;
     }
@@ -41,7 +37,7 @@ static enum h5vec_status note(struct attribute_list *list, const char *path, con
     if (!at->path || !at->name) {
         free(at->path);
         free(at->name);
-        return no_memory(err);
+        return h5vcat_no_memory(err);
     }
     list->count++;
     return H5VEC_OK;
@@ -100,7 +96,7 @@ static enum h5vec_status copy_value(const struct copying *c, const char *name, h
         return H5VEC_OK;
     void *value = calloc((size_t)n, size);
     if (!value)
-        return no_memory(c->err);
+        return h5vcat_no_memory(c->err);
     enum h5vec_status st = H5VEC_OK;
     if (H5Aread(from, type, value) < 0)
         st = attribute_failed(c->err, c->file, c->path, name, "read");
@@ -250,7 +246,7 @@ static enum h5vec_status write_references(const struct pointing *p, hid_t from, 
     hssize_t n = H5Sget_simple_extent_npoints(space);
     size_t size = H5Tget_size(type);
     char *value = calloc((size_t)n + 1, size);
-    enum h5vec_status st = value ? H5VEC_OK : no_memory(p->err);
+    enum h5vec_status st = value ? H5VEC_OK : h5vcat_no_memory(p->err);
     if (!st && n > 0) {
         if (H5Aread(from, type, value) < 0)
             st = attribute_failed(p->err, p->file, p->place->path, p->place->name, "read");

@@ -6,6 +6,7 @@
  * chunk and doubles as long as the next chunk is just behind it, so that scattered chunks cost no more bytes
  * than their own.
  */
+#include "error.h"
 #include "chunks.h"
 #include <errno.h>
 #include <stdio.h>
@@ -81,7 +82,7 @@ static enum h5vec_status make_table(struct chunks *c, struct h5vec_error *err)
     }
     c->table = malloc((slots + 1) * sizeof *c->table);
     if (!c->table)
-        return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+        return h5vcat_no_memory(err);
     for (uint64_t i = 0; i < slots; i++)
         c->table[i] = (struct entry){.address = HADDR_UNDEF};
     if (H5Dchunk_iter(c->dset, H5P_DEFAULT, enter, c) < 0)
@@ -130,7 +131,7 @@ static enum h5vec_status stored_bytes(struct chunks *c, uint64_t at, size_t size
         c->window = malloc(length);
         c->window_room = c->window ? length : 0;
         if (!c->window)
-            return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+            return h5vcat_no_memory(err);
     }
     c->window_length = 0;
     enum h5vec_status st = file_read(c->fd, "its bytes", at, c->window, length, err);
@@ -191,7 +192,7 @@ static enum h5vec_status cached(struct chunks *c, const hsize_t *offset, const s
     if (!victim->bytes)
         victim->bytes = malloc(c->chunk_bytes);
     if (!victim->bytes)
-        return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+        return h5vcat_no_memory(err);
     enum h5vec_status st = decode(c, offset, e, victim->bytes, err);
     if (st)
         return st;
@@ -235,7 +236,7 @@ enum h5vec_status chunks_open(struct coder *coder, hid_t file, hid_t dset, hid_t
         return st;
     struct chunks *c = calloc(1, sizeof *c);
     if (!c)
-        return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+        return h5vcat_no_memory(err);
     c->coder = coder;
     c->dset = dset;
     c->element = element;
@@ -245,7 +246,7 @@ enum h5vec_status chunks_open(struct coder *coder, hid_t file, hid_t dset, hid_t
     c->slot_count = slots < 1 ? 1 : slots > 256 ? 256 : (int)slots;
     c->slots = calloc((size_t)c->slot_count, sizeof *c->slots);
     if (!st && !c->slots)
-        st = h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+        st = h5vcat_no_memory(err);
     if (st) {
         chunks_free(c);
         return st;
@@ -297,7 +298,7 @@ static enum h5vec_status read_chunk(struct chunks *c, const struct box *chunk, c
         hsize_t n = box_volume(&part);
         char *value = malloc(n * c->element);
         if (!value)
-            return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+            return h5vcat_no_memory(err);
         fill_elements(value, n, c->element, fill);
         box_copy(&part, c->element, value, &part, to, to_box);
         free(value);

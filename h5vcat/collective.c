@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "error.h"
 #include "agree.h"
 #include "create.h"
 #include "writer.h"
@@ -79,7 +80,7 @@ static enum h5vec_status collective_open(struct merge *m, void **state, struct h
         c->dxpl = H5Pcreate(H5P_DATASET_XFER);
     }
     if (!c || !c->slice)
-        st = h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+        st = h5vcat_no_memory(err);
     else if (c->dxpl < 0 || H5Pset_dxpl_mpio(c->dxpl, H5FD_MPIO_COLLECTIVE) < 0)
         st = h5vec_layer_error_hdf5(err, "cannot ask for collective transfer");
     st = h5vcat_agree(m->comm, st, err);
@@ -215,7 +216,7 @@ static enum h5vec_status write_compact(struct collective *c, struct page_item *p
     for (int d = 1; d < it->rank; d++)
         rows.count[d] = it->dims[d];
     if (!sizes || !all)
-        st = h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+        st = h5vcat_no_memory(err);
     if (!st && it->mine > 0)
         st = page_box(m, p, &rows, c->slice, &rows, &missing, err);
     if (!st && it->mine > 0)

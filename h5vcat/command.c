@@ -2,6 +2,7 @@
  *
  * Options and inputs of the command.
  */
+#include "error.h"
 #include "command.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -226,7 +227,7 @@ static enum h5vec_status read_list(struct command *c, size_t *size, struct h5vec
             room = 2 * room + 65536;
             char *p = realloc(c->list_text, room + 1);
             if (!p) {
-                st = h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+                st = h5vcat_no_memory(err);
                 break;
             }
             c->list_text = p;
@@ -255,7 +256,7 @@ static enum h5vec_status share_list(struct command *c, size_t *size, struct h5ve
     *size = (size_t)n;
     if (c->rank != 0)
         c->list_text = malloc(*size + 1);
-    st = c->list_text ? H5VEC_OK : h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+    st = c->list_text ? H5VEC_OK : h5vcat_no_memory(err);
     st = h5vcat_agree(MPI_COMM_WORLD, st, err);
     if (!st) {
         MPI_Bcast(c->list_text, (int)*size, MPI_CHAR, 0, MPI_COMM_WORLD);
@@ -275,7 +276,7 @@ static enum h5vec_status collect_inputs(struct command *c, char **argv, int coun
         lines += c->list_text[i] == '\n';
     c->inputs = malloc(((size_t)count + lines + 1) * sizeof *c->inputs);
     if (!c->inputs)
-        return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+        return h5vcat_no_memory(err);
     size_t n = 0;
     for (int i = 0; i < count; i++)
         c->inputs[n++] = argv[i];

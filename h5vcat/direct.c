@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "H5FDh5vec.h"
+#include "error.h"
 #include "agree.h"
 #include "create.h"
 #include "exchange.h"
@@ -162,7 +163,7 @@ static enum h5vec_status direct_open(struct merge *m, void **state, struct h5vec
         st = exchange_new(m, &d->exchange, err);
     }
     if (!d || !d->assembly || !d->encoded)
-        st = h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+        st = h5vcat_no_memory(err);
     st = h5vcat_agree(m->comm, st, err);
     if (st) {
         if (d)
@@ -209,7 +210,7 @@ static enum h5vec_status begin_page(struct direct *d, struct page *page, struct 
     }
     uint64_t *addresses = calloc((size_t)page->count + 1, sizeof *addresses);
     if (!st && !addresses)
-        st = h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+        st = h5vcat_no_memory(err);
     st = h5vcat_agree(m->comm, st, err);
     if (!st) {
         for (int i = 0; i < page->count; i++)
@@ -230,7 +231,7 @@ static enum h5vec_status need_zeros(struct direct *d, size_t size, struct h5vec_
     free(d->zeros);
     d->zeros = calloc(1, size);
     d->zeros_size = d->zeros ? size : 0;
-    return d->zeros ? H5VEC_OK : h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+    return d->zeros ? H5VEC_OK : h5vcat_no_memory(err);
 }
 
 static enum h5vec_status place_chunk(struct direct *d, const struct page *page, const struct record *r,
@@ -258,7 +259,7 @@ static enum h5vec_status enter_records(struct direct *d, const struct page *page
     if (m->rank == 0) {
         sizes = calloc(2 * (size_t)m->ranks, sizeof *sizes);
         if (!sizes)
-            st = h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+            st = h5vcat_no_memory(err);
         offsets = sizes + m->ranks;
     }
     st = h5vcat_agree(m->comm, st, err);
@@ -272,7 +273,7 @@ static enum h5vec_status enter_records(struct direct *d, const struct page *page
         }
         all = total <= INT32_MAX ? malloc(total + 1) : NULL;
         if (!all)
-            st = h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+            st = h5vcat_no_memory(err);
     }
     st = h5vcat_agree(m->comm, st, err);
     if (!st) {
@@ -299,7 +300,7 @@ static enum h5vec_status add_record(struct direct *d, const struct record *r, st
         size_t room = d->record_room ? 2 * d->record_room : 256;
         struct record *p = realloc(d->records, room * sizeof *p);
         if (!p)
-            return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+            return h5vcat_no_memory(err);
         d->records = p;
         d->record_room = room;
     }

@@ -10,6 +10,7 @@
  * Pieces between two ranks arrive in the order of the batch. A piece without stored data is a message of no
  * bytes.
  */
+#include "error.h"
 #include "exchange.h"
 #include <stdlib.h>
 #include <string.h>
@@ -370,7 +371,7 @@ enum h5vec_status exchange_new(struct merge *m, struct exchange **out, struct h5
     struct exchange *x = calloc(1, sizeof *x);
     size_t ranks = (size_t)m->ranks, pieces = ranks + 2 > MIN_PIECES / 2 ? 2 * (ranks + 2) : MIN_PIECES;
     if (!x)
-        return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+        return h5vcat_no_memory(err);
     *x = (struct exchange){.m = m,
                            .max_pieces = (int)pieces,
                            .own = calloc(pieces, sizeof *x->own),
@@ -387,7 +388,7 @@ enum h5vec_status exchange_new(struct merge *m, struct exchange **out, struct h5
               x->pieces && x->outgoing;
     if (!ok) {
         exchange_free(x);
-        return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+        return h5vcat_no_memory(err);
     }
     *out = x;
     return H5VEC_OK;

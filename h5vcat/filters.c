@@ -3,6 +3,7 @@
  * Deflate, shuffle and fletcher32. The layout of shuffled bytes and the checksum are HDF5's (File Format
  * Specification, filter pipeline message; Fletcher, IEEE Trans. Comm. 30(1), 1982).
  */
+#include "error.h"
 #include "filters.h"
 #include <libdeflate.h>
 #include <stdio.h>
@@ -115,7 +116,7 @@ enum h5vec_status coder_new(enum h5vcat_encoder encoder, struct coder **out, str
         c->inflater = libdeflate_alloc_decompressor();
     if (!c || !c->inflater) {
         free(c);
-        return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+        return h5vcat_no_memory(err);
     }
     c->encoder = encoder;
     c->zlib_level = -1;
@@ -251,7 +252,7 @@ static enum h5vec_status deflate_zlib(struct coder *c, int level, const void *in
         c->zlib_level = -1;
         memset(&c->zlib, 0, sizeof c->zlib);
         if (deflateInit(&c->zlib, level > 9 ? 9 : level) != Z_OK)
-            return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+            return h5vcat_no_memory(err);
         c->zlib_level = level;
     }
     deflateReset(&c->zlib);
@@ -275,7 +276,7 @@ static enum h5vec_status deflate_chunk(struct coder *c, int level, const void *i
     if (!c->deflaters[level])
         c->deflaters[level] = libdeflate_alloc_compressor(level);
     if (!c->deflaters[level])
-        return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+        return h5vcat_no_memory(err);
     *out_size = libdeflate_zlib_compress(c->deflaters[level], in, size, out, room);
     if (*out_size == 0)
         return h5vec_error_set(err, H5VEC_E_INTERNAL, 0, "libdeflate could not deflate a chunk");
@@ -288,7 +289,7 @@ static enum h5vec_status inflate_zlib(const void *in, size_t size, void *out, si
 {
     z_stream z = {.next_in = (Bytef *)(uintptr_t)in, .avail_in = (uInt)size};
     if (inflateInit(&z) != Z_OK)
-        return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+        return h5vcat_no_memory(err);
     z.next_out = out;
     z.avail_out = (uInt)out_size;
     int code = inflate(&z, Z_FINISH);
@@ -347,7 +348,7 @@ enum h5vec_status coder_encode(struct coder *c, const struct pipeline *p, const 
     for (int i = 0; i < p->count; i++) {
         void *to = i == p->count - 1 ? out : scratch(c, i % 2, bound);
         if (!to)
-            return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+            return h5vcat_no_memory(err);
         enum h5vec_status st = encode_one(c, p, i, in, in_size, to, &in_size, err);
         if (st)
             return st;
@@ -412,7 +413,7 @@ enum h5vec_status coder_decode(struct coder *c, const struct pipeline *p, unsign
         size_t room = size_before(p, mask, i, raw_size, size);
         void *to = i == first ? raw : scratch(c, i % 2, room);
         if (!to)
-            return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+            return h5vcat_no_memory(err);
         enum h5vec_status st = decode_one(c, p, i, in, &size, to, room, err);
         if (st)
             return st;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
+#include "error.h"
 #include "agree.h"
 #include "merge.h"
 #include "pack.h"
@@ -29,11 +30,6 @@ struct matching {
     struct blob **mine; /* items: its dcpl, if that is not input 0 */
     uint64_t *chunk;    /* items: hash of the chunk of this rank's first input with rows */
 };
-
-static enum h5vec_status no_memory(struct h5vec_error *err)
-{
-    return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
-}
 
 /* ---- The schema from an HDF5 file ---------------------------------------------------------------------- */
 
@@ -62,7 +58,7 @@ static enum h5vec_status read_scalar(const struct scan_object *o, void **bytes, 
 {
     *bytes = calloc(1, o->element);
     if (!*bytes)
-        return no_memory(err);
+        return h5vcat_no_memory(err);
     if (H5Dread(o->id, o->type, H5S_ALL, H5S_ALL, H5P_DEFAULT, *bytes) >= 0)
         return H5VEC_OK;
     free(*bytes);
@@ -96,7 +92,7 @@ static enum h5vec_status build_dataset(struct schema *s, struct item *it, const 
         return st;
     it->value = schema_blob(s, bytes, o->element);
     free(bytes);
-    return it->value ? H5VEC_OK : no_memory(err);
+    return it->value ? H5VEC_OK : h5vcat_no_memory(err);
 }
 
 static enum h5vec_status build_visit(void *context, const struct scan_object *o, struct h5vec_error *err)
@@ -109,11 +105,11 @@ static enum h5vec_status build_visit(void *context, const struct scan_object *o,
         return st;
     struct item *it = schema_add(s, o->path);
     if (!it)
-        return no_memory(err);
+        return h5vcat_no_memory(err);
     it->role = role;
     it->optional = role == H5VEC_LAYER_ROLE_VALID || role == H5VEC_LAYER_ROLE_COLUMN_VALID;
     if (o->is_layer && schema_add_layer(s, o->path) < 0)
-        return no_memory(err);
+        return h5vcat_no_memory(err);
     it->is_layer = o->is_layer;
     it->layer = o->layer ? layers_find(s, o->layer) : -1;
     if (!o->is_group)
@@ -151,7 +147,7 @@ static enum h5vec_status complete_layers(struct schema *s, struct h5vec_error *e
                 role == H5VEC_LAYER_ROLE_TEXT_DATA ? (size_t)(strrchr(path, '/') - link) : strlen(link);
             char *valid = malloc(strlen(H5VEC_LAYER_GROUP_VALID) + length + 2);
             if (!valid)
-                return no_memory(err);
+                return h5vcat_no_memory(err);
             sprintf(valid, "%s/%.*s", H5VEC_LAYER_GROUP_VALID, (int)length, link);
             st = layers_add_dataset(s, s->items[i].layer, valid, H5VEC_LAYER_ROLE_COLUMN_VALID, err);
             free(valid);
@@ -166,7 +162,7 @@ static enum h5vec_status build_schema(struct merge *m, struct h5vec_error *err)
 {
     m->schema = schema_new();
     if (!m->schema)
-        return no_memory(err);
+        return h5vcat_no_memory(err);
     enum h5vec_status st;
     if (m->inputs.text[0]) {
         st = text_schema(m, m->schema, 0, err);
@@ -200,7 +196,7 @@ static uint64_t chunk_hash(hid_t dcpl, int rank)
     hsize_t chunk[H5S_MAX_RANK];
     if (H5Pget_layout(dcpl) != H5D_CHUNKED || H5Pget_chunk(dcpl, rank, chunk) != rank)
         return 1;
-    return XXH64(chunk, (size_t)rank * sizeof *chunk, 0);
+    return XXH64(chunk, (size_t)rank * sizeof *chunk, 0) >> 1; /* MPICH 4.0's MPI_MAX takes the top bit for a sign */
 }
 
 /* Bytes of a decoded chunk; 0 if the dataset has none. */
@@ -287,11 +283,8 @@ static enum h5vec_status match_layer(struct matching *w, const struct scan_objec
     struct merge *m = w->m;
     struct h5vec_layer *layer;
     enum h5vec_status st = h5vec_layer_open(o->id, ".", &layer, err);
-    if (st) {
-        char why[sizeof err->msg];
-        memcpy(why, err->msg, sizeof why);
-        return h5vec_error_set(err, st, 0, "%s: %s: %s", o->file, o->path, why);
-    }
+    if (st)
+        return h5vcat_about(err, st, o->file, o->path);
     const struct h5vec_layer_info *info = h5vec_layer_info(layer);
     uint64_t lo = cut_row(info->rows, w->part->lo), hi = cut_row(info->rows, w->part->hi);
     m->schema->layers[number].features += hi - lo;
@@ -425,12 +418,11 @@ static enum h5vec_status share_properties(struct merge *m, const struct matching
     for (int i = 0; i < s->count; i++)
         if (w->mine[i] && w->first[i] == s->items[i].first) {
             pack_u64(&p, (uint64_t)i);
-            pack_u64(&p, w->first[i]);
             pack_blob(&p, w->mine[i]->bytes, w->mine[i]->size);
         }
     int size = p.failed || p.size > INT32_MAX ? -1 : (int)p.size;
     int *sizes = malloc(2 * (size_t)m->ranks * sizeof *sizes);
-    enum h5vec_status st = size < 0 || !sizes ? no_memory(err) : H5VEC_OK;
+    enum h5vec_status st = size < 0 || !sizes ? h5vcat_no_memory(err) : H5VEC_OK;
     st = h5vcat_agree(m->comm, st, err);
     char *all = NULL;
     if (!st) {
@@ -441,16 +433,16 @@ static enum h5vec_status share_properties(struct merge *m, const struct matching
             total += sizes[r];
         }
         all = total <= INT32_MAX ? malloc((size_t)total + 1) : NULL;
-        st = h5vcat_agree(m->comm, all ? H5VEC_OK : no_memory(err), err);
+        st = h5vcat_agree(m->comm, all ? H5VEC_OK : h5vcat_no_memory(err), err);
         if (!st) {
             MPI_Allgatherv(p.bytes, size, MPI_BYTE, all, sizes, sizes + m->ranks, MPI_BYTE, m->comm);
             struct unpack u = {.at = all, .end = all + total};
-            while (u.at < u.end && !st) {
+            while (u.at < u.end && !u.failed && !st) {
                 struct item *it = &s->items[unpack_u64(&u)];
                 size_t n;
                 const void *bytes = unpack_blob(&u, &n);
                 if (!(it->dcpl = schema_blob(s, bytes, n)))
-                    st = no_memory(err);
+                    st = h5vcat_no_memory(err);
             }
         }
         st = h5vcat_agree(m->comm, st, err);
@@ -469,14 +461,14 @@ static enum h5vec_status share_numbers(struct merge *m, const struct matching *w
     int n = s->count;
     uint64_t *a = calloc((size_t)n, sizeof *a), *b = calloc((size_t)n, sizeof *b);
     uint8_t *agree = calloc((size_t)n, 1);
-    enum h5vec_status st = h5vcat_agree(m->comm, a && b && agree ? H5VEC_OK : no_memory(err), err);
+    enum h5vec_status st = h5vcat_agree(m->comm, a && b && agree ? H5VEC_OK : h5vcat_no_memory(err), err);
     if (!st) {
         for (int i = 0; i < n; i++)
             a[i] = w->first[i];
-        MPI_Allreduce(MPI_IN_PLACE, a, n, MPI_UINT64_T, MPI_MIN, m->comm);
+        MPI_Allreduce(MPI_IN_PLACE, a, n, MPI_INT64_T, MPI_MIN, m->comm);
         for (int i = 0; i < n; i++) /* the chunk of the first input; its several parts all say the same */
             b[i] = w->first[i] == a[i] && a[i] != NOBODY ? w->chunk[i] : 0;
-        MPI_Allreduce(MPI_IN_PLACE, b, n, MPI_UINT64_T, MPI_MAX, m->comm);
+        MPI_Allreduce(MPI_IN_PLACE, b, n, MPI_INT64_T, MPI_MAX, m->comm);
         for (int i = 0; i < n; i++) {
             struct item *it = &s->items[i];
             agree[i] = it->chunks_agree && (w->first[i] == NOBODY || w->chunk[i] == b[i]);
@@ -486,7 +478,7 @@ static enum h5vec_status share_numbers(struct merge *m, const struct matching *w
         }
         MPI_Allreduce(MPI_IN_PLACE, agree, n, MPI_UINT8_T, MPI_MIN, m->comm);
         MPI_Allreduce(MPI_IN_PLACE, a, n, MPI_UINT64_T, MPI_BOR, m->comm);
-        MPI_Allreduce(MPI_IN_PLACE, b, n, MPI_UINT64_T, MPI_MAX, m->comm);
+        MPI_Allreduce(MPI_IN_PLACE, b, n, MPI_INT64_T, MPI_MAX, m->comm);
         for (int i = 0; i < n; i++) {
             s->items[i].chunks_agree = agree[i];
             s->items[i].unlimited = (uint32_t)a[i];
@@ -512,7 +504,8 @@ static enum h5vec_status match_all(struct merge *m, struct h5vec_error *err)
                          .first = malloc(n * sizeof *w.first),
                          .mine = calloc(n, sizeof *w.mine),
                          .chunk = calloc(n, sizeof *w.chunk)};
-    enum h5vec_status st = w.seen && w.rows && w.first && w.mine && w.chunk ? H5VEC_OK : no_memory(err);
+    enum h5vec_status st =
+        w.seen && w.rows && w.first && w.mine && w.chunk ? H5VEC_OK : h5vcat_no_memory(err);
     for (size_t i = 0; i < n && !st; i++)
         w.first[i] = NOBODY;
     for (int p = 0; p < m->inputs.part_count && !st; p++)
@@ -550,7 +543,7 @@ enum h5vec_status gather_inputs(struct merge *m, struct h5vec_error *err)
         for (int i = 0; i < m->schema->count; i++)
             m->streams[i] = -1;
     m->vertices = -1;
-    st = m->streams ? spool_stream(m->spool, &m->numbers, err) : no_memory(err);
+    st = m->streams ? spool_stream(m->spool, &m->numbers, err) : h5vcat_no_memory(err);
     st = h5vcat_agree(m->comm, st, err);
     return st ? st : match_all(m, err);
 }

@@ -3,6 +3,7 @@
  * Looking at the inputs (in turn by all ranks, so that 100,000 files cost each rank its share of the calls)
  * and dealing them out by bytes.
  */
+#include "error.h"
 #include "inputs.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -80,7 +81,7 @@ static enum h5vec_status deal(struct inputs *in, int rank, int ranks, struct h5v
     uint64_t files = begin < end ? (end - 1) / WHOLE - begin / WHOLE + 1 : 0;
     in->parts = malloc((files + 1) * sizeof *in->parts);
     if (!in->parts)
-        return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+        return h5vcat_no_memory(err);
     for (uint64_t at = begin; at < end;) {
         uint64_t next = (at / WHOLE + 1) * WHOLE;
         if (next > end)
@@ -106,7 +107,7 @@ enum h5vec_status inputs_open(MPI_Comm comm, const struct h5vcat_options *option
     in->text = calloc(in->count, sizeof *in->text);
     enum h5vec_status st = H5VEC_OK;
     if (!in->sizes || !in->text)
-        st = h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+        st = h5vcat_no_memory(err);
     for (uint32_t i = (uint32_t)rank; i < in->count && !st; i += (uint32_t)ranks)
         st = look_at(in->names[i], &in->sizes[i], &in->text[i], err);
     st = h5vcat_agree(comm, st, err);

@@ -6,14 +6,10 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "error.h"
 #include "agree.h"
 #include "merge.h"
 #include "reader.h"
-
-static enum h5vec_status no_memory(struct h5vec_error *err)
-{
-    return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
-}
 
 /* ---- The schema of a layer --------------------------------------------------------------------------- */
 
@@ -63,7 +59,7 @@ static enum h5vec_status add_groups(struct schema *s, int layer, char *path, str
                 H5Pclose(gcpl);
         }
         if (!there && (!it || !it->dcpl))
-            return no_memory(err);
+            return h5vcat_no_memory(err);
         if (end > path)
             *end = keep;
     }
@@ -74,13 +70,13 @@ enum h5vec_status layers_add_group(struct schema *s, int layer, const char *path
 {
     char *full = join_path(s->layers[layer].path, path);
     if (!full)
-        return no_memory(err);
+        return h5vcat_no_memory(err);
     size_t n = strlen(full);
     enum h5vec_status st = H5VEC_OK;
     char *whole = malloc(n + 2);
     if (whole)
         strcat(strcpy(whole, full), strcmp(full, "/") == 0 ? "" : "/");
-    st = whole ? add_groups(s, layer, whole, err) : no_memory(err);
+    st = whole ? add_groups(s, layer, whole, err) : h5vcat_no_memory(err);
     free(whole);
     free(full);
     return st;
@@ -91,7 +87,7 @@ enum h5vec_status layers_add_dataset(struct schema *s, int layer, const char *pa
 {
     char *full = join_path(s->layers[layer].path, path);
     if (!full)
-        return no_memory(err);
+        return h5vcat_no_memory(err);
     enum h5vec_status st = H5VEC_OK;
     struct h5vec_layer_dataset made = {H5I_INVALID_HID, H5I_INVALID_HID, H5I_INVALID_HID};
     if (schema_find(s, full) >= 0)
@@ -104,7 +100,7 @@ enum h5vec_status layers_add_dataset(struct schema *s, int layer, const char *pa
     struct item *it = schema_add(s, full);
     hsize_t dims[H5S_MAX_RANK];
     if (!it || !(it->dims = calloc(2 * H5S_MAX_RANK, sizeof *it->dims))) {
-        st = no_memory(err);
+        st = h5vcat_no_memory(err);
         goto done;
     }
     it->kind = ITEM_ROWS;
@@ -119,7 +115,7 @@ enum h5vec_status layers_add_dataset(struct schema *s, int layer, const char *pa
     it->type = schema_encode_type(s, made.type);
     it->dcpl = schema_encode_plist(s, made.dcpl);
     if (!it->type || !it->dcpl)
-        st = no_memory(err);
+        st = h5vcat_no_memory(err);
     h5vec_layer_dataset_free(&made);
 done:
     free(full);
@@ -162,7 +158,7 @@ static enum h5vec_status share_text(struct merge *m, char **text, int root, stru
         free(*text);
         *text = size ? malloc((size_t)size) : NULL;
     }
-    enum h5vec_status st = h5vcat_agree(m->comm, size && !*text ? no_memory(err) : H5VEC_OK, err);
+    enum h5vec_status st = h5vcat_agree(m->comm, size && !*text ? h5vcat_no_memory(err) : H5VEC_OK, err);
     if (!st && size)
         MPI_Bcast(*text, (int)size, MPI_CHAR, root, m->comm);
     return st;
@@ -172,12 +168,12 @@ static enum h5vec_status share_text(struct merge *m, char **text, int root, stru
 static enum h5vec_status share_crs(struct merge *m, int layer, struct h5vec_error *err)
 {
     struct layer_plan *l = &m->schema->layers[layer];
-    uint32_t first;
+    int64_t own = l->crs_input, first;
     int holder = m->ranks, root;
-    MPI_Allreduce(&l->crs_input, &first, 1, MPI_UINT32_T, MPI_MIN, m->comm);
+    MPI_Allreduce(&own, &first, 1, MPI_INT64_T, MPI_MIN, m->comm);
     if (first == NOBODY)
         return H5VEC_OK;
-    if (l->crs_input == first)
+    if (own == first)
         holder = m->rank;
     MPI_Allreduce(&holder, &root, 1, MPI_INT, MPI_MIN, m->comm);
     struct h5vec_layer_geo mine = l->geo;
@@ -188,7 +184,7 @@ static enum h5vec_status share_crs(struct merge *m, int layer, struct h5vec_erro
     if (!st)
         st = share_text(m, &l->geo.crs_source, root, err);
     if (!st && m->rank != root && input != NOBODY && !h5vec_layer_geo_same_crs(&l->geo, &mine))
-        st = crs_differs(m, layer, first, input, err);
+        st = crs_differs(m, layer, (uint32_t)first, input, err);
     if (m->rank != root) {
         free(mine.crs);
         free(mine.crs_source);
@@ -237,7 +233,7 @@ static enum h5vec_status add_feature(struct indexing *x, uint64_t bytes, uint64_
     struct layer_plan *l = &x->m->schema->layers[x->layer];
     size_t before = x->blocks.count;
     if (h5vec_layer_blocks_add(&x->blocks, x->row, x->offset, x->offset + bytes, vertices, box))
-        return no_memory(err);
+        return h5vcat_no_memory(err);
     x->entries += x->blocks.count - before;
     x->row++;
     x->offset += bytes;
@@ -287,9 +283,7 @@ static enum h5vec_status index_hdf5(struct indexing *x, const struct part *part,
             st = h5vec_layer_read(layer, i, j < end ? j : end, H5VEC_LAYER_READ_WKB | H5VEC_LAYER_READ_VALID,
                                   &batch, err);
         if (st) {
-            char why[sizeof err->msg];
-            memcpy(why, err->msg, sizeof why);
-            h5vec_error_set(err, st, 0, "%s: %s: %s", m->inputs.names[part->input], path, why);
+            h5vcat_about(err, st, m->inputs.names[part->input], path);
             break;
         }
         st = index_batch(x, &batch, part->input, err);
@@ -309,7 +303,7 @@ static enum h5vec_status index_text(struct indexing *x, const struct rows *featu
     int64_t *offsets = malloc((TEXT_ROWS + 1) * sizeof *offsets);
     uint64_t *vertices = malloc(TEXT_ROWS * sizeof *vertices);
     struct vcodec_box *boxes = malloc(TEXT_ROWS * sizeof *boxes);
-    enum h5vec_status st = offsets && vertices && boxes ? H5VEC_OK : no_memory(err);
+    enum h5vec_status st = offsets && vertices && boxes ? H5VEC_OK : h5vcat_no_memory(err);
     for (uint64_t i = 0; i < features->count && !st;) {
         size_t n = features->count - i < TEXT_ROWS ? (size_t)(features->count - i) : TEXT_ROWS;
         bool last = i + n == features->count;
@@ -399,7 +393,7 @@ static enum h5vec_status share_borders(struct indexing *x, struct h5vec_error *e
     struct border *all = malloc((size_t)m->ranks * sizeof *all);
     if (x->entries) /* nothing was spilled: the head is still in memory */
         mine.head = x->blocks.count == x->entries ? x->blocks.block[0] : x->head;
-    enum h5vec_status st = h5vcat_agree(m->comm, all ? H5VEC_OK : no_memory(err), err);
+    enum h5vec_status st = h5vcat_agree(m->comm, all ? H5VEC_OK : h5vcat_no_memory(err), err);
     if (!st) {
         MPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, m->comm);
         st = settle(x, all, err);

@@ -2,6 +2,7 @@
  *
  * A merge from begin to end: look at the inputs, plan, write page by page, verify, rename.
  */
+#include "error.h"
 #include "merge.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -82,7 +83,7 @@ static enum h5vec_status normalise(const struct h5vcat_options *given, struct h5
         name++;
     *layer = malloc(strlen(name) + 2);
     if (!*layer)
-        return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+        return h5vcat_no_memory(err);
     sprintf(*layer, "/%s", name);
     o->layer = *layer;
     int most = o->encoder == H5VCAT_ENCODER_ZLIB || o->write == H5VCAT_WRITE_COLLECTIVE ? 9 : 12;
@@ -102,7 +103,7 @@ static enum h5vec_status name_output(struct merge *m, struct h5vec_error *err)
     m->temporary = malloc(n);
     m->directory = slash ? strndup(out, slash == out ? 1 : (size_t)(slash - out)) : strdup(".");
     if (!m->temporary || !m->directory)
-        return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+        return h5vcat_no_memory(err);
     snprintf(m->temporary, n, "%s.tmp-%llx", out, (unsigned long long)id);
     if (m->rank == 0 && !m->options->force && !m->options->dry_run && access(out, F_OK) == 0)
         return h5vec_error_set(err, H5VEC_E_EXISTS, 0, "%s: exists; --force replaces it", out);
@@ -199,8 +200,7 @@ static enum h5vec_status write_output(struct merge *m, struct h5vec_error *err)
         m->options->write == H5VCAT_WRITE_COLLECTIVE ? &writer_collective : &writer_direct;
     void *state = NULL;
     m->rows_buffer = malloc(m->budget.rows + 1);
-    enum h5vec_status st =
-        m->rows_buffer ? H5VEC_OK : h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+    enum h5vec_status st = m->rows_buffer ? H5VEC_OK : h5vcat_no_memory(err);
     st = h5vcat_agree(m->comm, st, err);
     merge_say(m, H5VCAT_TEMPORARY, "%s", m->temporary);
     if (!st)

@@ -3,6 +3,7 @@
  * Pages: which items belong together, and reading their rows whatever the source: a dataset of an HDF5 input,
  * the spool of a text, or rows that are made (validity of an input without nulls, the block index).
  */
+#include "error.h"
 #include "page.h"
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +12,6 @@
 #include "reader.h"
 
 #define MAX_ITEMS 4096
-
-static enum h5vec_status no_memory(struct h5vec_error *err)
-{
-    return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
-}
 
 /* ---- Which items -------------------------------------------------------------------------------------- */
 
@@ -124,7 +120,7 @@ static enum h5vec_status share_bases(const struct merge *m, struct page *page, s
 {
     size_t n = (size_t)page->count, ranks = (size_t)m->ranks;
     uint64_t *mine = malloc((ranks + 1) * (n + 1) * sizeof *mine), *all = mine + n;
-    enum h5vec_status st = h5vcat_agree(m->comm, mine ? H5VEC_OK : no_memory(err), err);
+    enum h5vec_status st = h5vcat_agree(m->comm, mine ? H5VEC_OK : h5vcat_no_memory(err), err);
     if (!st) {
         for (size_t i = 0; i < n; i++)
             mine[i] = m->schema->items[page->items[i].item].base;
@@ -150,7 +146,7 @@ enum h5vec_status page_next(const struct merge *m, int *cursor, struct page *pag
         ((size_t)m->ranks + 1) * 8 + ((size_t)m->inputs.part_count + 1) * (8 + 8 + sizeof(struct rows));
     page->items = calloc((size_t)page->count + 1, sizeof *page->items);
     page->numbers = calloc((size_t)page->count + 1, per_item);
-    enum h5vec_status st = page->items && page->numbers ? fill_page(m, page, err) : no_memory(err);
+    enum h5vec_status st = page->items && page->numbers ? fill_page(m, page, err) : h5vcat_no_memory(err);
     st = h5vcat_agree(m->comm, st, err);
     if (!st && page->count > 0)
         st = share_bases(m, page, err);
@@ -199,7 +195,7 @@ static enum h5vec_status read_stream(struct merge *m, const struct item *it, int
         rows.count[d] = it->dims[d];
     }
     void *copy = malloc(size);
-    enum h5vec_status st = copy ? spool_read(m->spool, stream, at, copy, size, err) : no_memory(err);
+    enum h5vec_status st = copy ? spool_read(m->spool, stream, at, copy, size, err) : h5vcat_no_memory(err);
     if (!st)
         box_copy(what, it->element, copy, &rows, to, to_box);
     free(copy);

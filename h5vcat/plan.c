@@ -2,6 +2,7 @@
  *
  * Numbers, storage, budget.
  */
+#include "error.h"
 #include "plan.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -252,7 +253,7 @@ static enum h5vec_status share_rows(struct merge *m, struct h5vec_error *err)
     struct schema *s = m->schema;
     int n = s->count;
     uint64_t *mine = calloc(3 * (size_t)n, sizeof *mine), *base = mine + n, *all = base + n;
-    enum h5vec_status st = mine ? H5VEC_OK : h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+    enum h5vec_status st = mine ? H5VEC_OK : h5vcat_no_memory(err);
     st = h5vcat_agree(m->comm, st, err);
     if (!st) {
         for (int i = 0; i < n; i++)
@@ -263,7 +264,7 @@ static enum h5vec_status share_rows(struct merge *m, struct h5vec_error *err)
             s->items[i].base = m->rank ? base[i] : 0;
             s->items[i].total = all[i];
         }
-        MPI_Allreduce(mine, all, n, MPI_UINT64_T, MPI_MAX, m->comm);
+        MPI_Allreduce(mine, all, n, MPI_INT64_T, MPI_MAX, m->comm);
         for (int i = 0; i < n; i++)
             s->items[i].most = all[i];
     }
@@ -348,7 +349,7 @@ static enum h5vec_status check_items(struct merge *m, struct h5vec_error *err)
     if (st)
         return st;
     bytes[0] = largest.bytes;
-    MPI_Allreduce(MPI_IN_PLACE, bytes, 2, MPI_UINT64_T, MPI_MAX, m->comm);
+    MPI_Allreduce(MPI_IN_PLACE, bytes, 2, MPI_INT64_T, MPI_MAX, m->comm);
     int item = largest.bytes == bytes[0] ? largest.item : INT32_MAX;
     MPI_Allreduce(MPI_IN_PLACE, &item, 1, MPI_INT, MPI_MIN, m->comm);
     m->input_chunk = bytes[1];

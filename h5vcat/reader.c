@@ -6,6 +6,7 @@
  * HDF5 would look each one up again and inflate it with zlib. A decoded chunk that is not wholly used stays
  * in a small cache. Contiguous and compact data, and chunks with other filters, go through H5Dread.
  */
+#include "error.h"
 #include "reader.h"
 #include <stdlib.h>
 #include <string.h>
@@ -117,7 +118,7 @@ enum h5vec_status reader_new(struct merge *m, struct reader **out, struct h5vec_
 {
     struct reader *r = calloc(1, sizeof *r);
     if (!r)
-        return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+        return h5vcat_no_memory(err);
     r->m = m;
     r->input = NOBODY;
     *out = r;
@@ -203,13 +204,9 @@ static enum h5vec_status open_dataset(struct reader *r, uint32_t input, int item
     if (H5Pget_layout(dcpl) == H5D_CHUNKED)
         st = chunks_open(r->m->coder, file, dset, dcpl, element, r->m->budget.cache, &r->chunks, err);
     H5Pclose(dcpl);
-    if (st) {
-        char why[sizeof err->msg];
-        memcpy(why, err->msg, sizeof why);
-        h5vec_error_set(err, st, 0, "%s: %s: %s", name, path, why);
+    if (st)
         close_dataset(r);
-    }
-    return st;
+    return h5vcat_about(err, st, name, path);
 }
 
 /* Through HDF5. */
@@ -245,14 +242,8 @@ enum h5vec_status reader_read(struct reader *r, uint32_t input, int item, const 
     }
     if (!r->chunks)
         return read_box(r, what, to, to_box, err);
-    bool stored;
+    bool stored = false;
     enum h5vec_status st = chunks_read(r->chunks, what, to, to_box, r->fill, &stored, err);
-    if (st) {
-        char why[sizeof err->msg];
-        memcpy(why, err->msg, sizeof why);
-        return h5vec_error_set(err, st, 0, "%s: %s: %s", r->m->inputs.names[input],
-                               r->m->schema->items[item].path, why);
-    }
     *missing = !stored && r->same_fill;
-    return H5VEC_OK;
+    return h5vcat_about(err, st, r->m->inputs.names[input], r->m->schema->items[item].path);
 }

@@ -3,6 +3,7 @@
  * The walk, and the list of what is refused: soft, external and user-defined links, a second hard link to an
  * object, committed types, user blocks, virtual and external storage, variable-length and reference data.
  */
+#include "error.h"
 #include "scan.h"
 #include <stdlib.h>
 #include <string.h>
@@ -94,7 +95,7 @@ static enum h5vec_status check_links(struct walk *w, hid_t id)
         w->shared = p;
     if (!p || !copy) {
         free(copy);
-        return h5vec_error_set(w->err, H5VEC_E_NOMEM, 0, "out of memory");
+        return h5vcat_no_memory(w->err);
     }
     p[w->shared_count++] = (struct shared_object){info.token, copy};
     return H5VEC_OK;
@@ -148,7 +149,7 @@ static enum h5vec_status push_name(struct walk *w, const char *name)
     if (need > w->room) {
         char *p = realloc(w->path, 2 * need);
         if (!p)
-            return h5vec_error_set(w->err, H5VEC_E_NOMEM, 0, "out of memory");
+            return h5vcat_no_memory(w->err);
         w->path = p;
         w->room = 2 * need;
     }
@@ -248,7 +249,7 @@ enum h5vec_status scan_file(hid_t file, const char *name, scan_visit visit, void
     struct walk w = {.file = name, .visit = visit, .context = context, .err = err, .room = 256};
     w.path = malloc(w.room);
     if (!w.path)
-        return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+        return h5vcat_no_memory(err);
     strcpy(w.path, "/");
     w.length = 1;
     hsize_t block = 0;

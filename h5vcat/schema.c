@@ -2,6 +2,7 @@
  *
  * The table of output objects: shared blobs, lookup by path, and its way from rank 0 to the others.
  */
+#include "error.h"
 #include "schema.h"
 #include <xxhash.h>
 #include "agree.h"
@@ -331,7 +332,7 @@ enum h5vec_status schema_broadcast(MPI_Comm comm, struct schema **s, struct h5ve
         p.bytes = malloc(size ? size : 1);
         p.failed = p.bytes == NULL;
     }
-    enum h5vec_status st = p.failed ? h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory") : H5VEC_OK;
+    enum h5vec_status st = p.failed ? h5vcat_no_memory(err) : H5VEC_OK;
     st = h5vcat_agree(comm, st, err);
     if (!st) {
         broadcast_bytes(comm, p.bytes, size);
@@ -340,7 +341,7 @@ enum h5vec_status schema_broadcast(MPI_Comm comm, struct schema **s, struct h5ve
             if (*s)
                 schema_link(*s);
             else
-                st = h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+                st = h5vcat_no_memory(err);
         }
         st = h5vcat_agree(comm, st, err);
     }

@@ -3,6 +3,7 @@
  * A spool is a log: appended pieces follow each other whatever their stream, and each stream has the list of
  * its extents in the log, in order. Pieces of one stream that meet in the log join into one extent.
  */
+#include "error.h"
 #include "spool.h"
 #include <errno.h>
 #include <stdio.h>
@@ -41,7 +42,7 @@ enum h5vec_status spool_new(const char *directory, size_t memory, struct spool *
     if (!s || !copy) {
         free(s);
         free(copy);
-        return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+        return h5vcat_no_memory(err);
     }
     *s = (struct spool){.directory = copy, .memory = memory, .fd = -1};
     *out = s;
@@ -66,7 +67,7 @@ enum h5vec_status spool_stream(struct spool *s, int *stream, struct h5vec_error 
 {
     struct stream *p = realloc(s->streams, ((size_t)s->count + 1) * sizeof *p);
     if (!p)
-        return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+        return h5vcat_no_memory(err);
     s->streams = p;
     p[s->count] = (struct stream){0};
     *stream = s->count++;
@@ -84,7 +85,7 @@ static enum h5vec_status to_file(struct spool *s, struct h5vec_error *err)
     size_t length = strlen(s->directory) + 32;
     char *path = malloc(length);
     if (!path)
-        return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+        return h5vcat_no_memory(err);
     snprintf(path, length, "%s/.h5vcat-spool-XXXXXX", s->directory);
     s->fd = mkstemp(path);
     enum h5vec_status st = H5VEC_OK;
@@ -114,7 +115,7 @@ static enum h5vec_status log_append(struct spool *s, const void *data, size_t si
         size_t room = 2 * s->room + size + 4096;
         char *p = realloc(s->buffer, room);
         if (!p)
-            return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+            return h5vcat_no_memory(err);
         s->buffer = p;
         s->room = room;
     }
@@ -139,7 +140,7 @@ enum h5vec_status spool_append(struct spool *s, int stream, const void *data, si
             size_t room = t->room ? 2 * t->room : 4;
             struct extent *p = realloc(t->extents, room * sizeof *p);
             if (!p)
-                return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+                return h5vcat_no_memory(err);
             t->extents = p;
             t->room = room;
         }

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "h5vec_format.h"
+#include "error.h"
 #include "merge.h"
 
 /* An open text and its place in the layer. */
@@ -28,11 +29,6 @@ struct column_items {
     int data, offsets, valid;
 };
 
-static enum h5vec_status no_memory(struct h5vec_error *err)
-{
-    return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
-}
-
 static enum h5vec_status read_bytes(void *context, void *buffer, size_t size, size_t *got,
                                     struct h5vec_error *err)
 {
@@ -45,17 +41,6 @@ static enum h5vec_status read_bytes(void *context, void *buffer, size_t size, si
         return h5vec_error_set(err, H5VEC_E_IO, 0, "cannot read: %s", strerror(errno));
     *got = (size_t)n;
     return H5VEC_OK;
-}
-
-/* Put the file's name in front of the message. */
-static enum h5vec_status named(const struct text *t, enum h5vec_status st, struct h5vec_error *err)
-{
-    if (st && st != H5VEC_E_NOMEM) {
-        char why[sizeof err->msg];
-        memcpy(why, err->msg, sizeof why);
-        h5vec_error_set(err, st, err->offset, "%s: %s", t->name, why);
-    }
-    return st;
 }
 
 static void text_close(struct text *t)
@@ -79,17 +64,16 @@ static enum h5vec_status text_open(struct merge *m, uint32_t input, struct text 
         t->columns = h5vec_format_column_count(t->reader);
         names = malloc((t->columns + 1) * sizeof *names);
         if (!names)
-            st = no_memory(err);
+            st = h5vcat_no_memory(err);
     }
     for (size_t i = 0; i < t->columns && !st; i++)
         names[i] = h5vec_format_column_name(t->reader, i);
     if (!st)
         st = h5vec_layer_column_links(names, t->columns, &t->links, err);
     free(names);
-    named(t, st, err);
     if (st)
         text_close(t);
-    return st;
+    return h5vcat_about(err, st, t->name, NULL);
 }
 
 /* ---- The schema -------------------------------------------------------------------------------------- */
@@ -109,7 +93,7 @@ static enum h5vec_status add_column(struct schema *s, const struct text *t, size
     snprintf(path, sizeof path, "%s/%s/%s", s->layers[0].path, H5VEC_LAYER_GROUP_COLUMNS, link);
     int group = schema_find(s, path);
     s->items[group].value = schema_blob(s, name, strlen(name) + 1);
-    return s->items[group].value ? H5VEC_OK : no_memory(err);
+    return s->items[group].value ? H5VEC_OK : h5vcat_no_memory(err);
 }
 
 enum h5vec_status text_schema(struct merge *m, struct schema *s, uint32_t input, struct h5vec_error *err)
@@ -125,7 +109,7 @@ enum h5vec_status text_schema(struct merge *m, struct schema *s, uint32_t input,
     if (st)
         return st;
     if (schema_add_layer(s, m->options->layer) < 0)
-        st = no_memory(err);
+        st = h5vcat_no_memory(err);
     if (!st)
         st = layers_add_group(s, 0, "", err);
     for (int i = 0; i < 3 && !st; i++)
@@ -230,7 +214,7 @@ static enum h5vec_status put_batch(const struct text *t, int layer, const struct
     struct layer_plan *l = &m->schema->layers[layer];
     int64_t *room = malloc(b->rows * sizeof *room);
     if (!room)
-        return no_memory(err);
+        return h5vcat_no_memory(err);
     enum h5vec_status st = put_offsets(m, l->offsets, b->offsets, b->rows, numbers, room, err);
     if (!st)
         st = put(m, l->wkb, b->wkb, (size_t)b->offsets[b->rows], numbers, err);
@@ -267,7 +251,7 @@ static enum h5vec_status note_crs(const struct text *t, int layer, uint32_t inpu
     h5vec_format_srid(t->reader, &srid);
     enum h5vec_status st = h5vec_layer_geo_set_epsg(&geo, srid, err);
     if (st)
-        named(t, st, err);
+        h5vcat_about(err, st, t->name, NULL);
     else
         st = layers_crs(t->m, layer, input, &geo, err);
     h5vec_layer_geo_free(&geo);
@@ -282,11 +266,12 @@ enum h5vec_status text_spool(struct merge *m, uint32_t input, struct rows *numbe
         return st;
     int layer = layers_find(m->schema, m->options->layer);
     struct column_items *columns = malloc((t.columns + 1) * sizeof *columns);
-    st = columns ? find_columns(&t, layer, columns, err) : no_memory(err);
+    st = columns ? find_columns(&t, layer, columns, err) : h5vcat_no_memory(err);
     uint64_t rows = 0;
     while (!st) {
         struct h5vec_format_batch batch;
-        st = named(&t, h5vec_format_next(t.reader, (size_t)(m->options->buffer_size / 32), &batch, err), err);
+        st = h5vec_format_next(t.reader, (size_t)(m->options->buffer_size / 32), &batch, err);
+        h5vcat_about(err, st, t.name, NULL);
         if (st || batch.rows == 0)
             break;
         rows += batch.rows;

@@ -4,6 +4,7 @@
  * the sum of its pieces' hashes modulo 2^64, so that it does not depend on their order. HDF5 itself reads the
  * output here, with its own index lookups and zlib: nothing of the writing side is trusted.
  */
+#include "error.h"
 #include "verify.h"
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +68,7 @@ static enum h5vec_status verify_page(struct merge *m, const struct page *page, h
 {
     size_t n = (size_t)page->count;
     uint64_t *sums = calloc(2 * n + 1, sizeof *sums);
-    enum h5vec_status st = sums ? H5VEC_OK : h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+    enum h5vec_status st = sums ? H5VEC_OK : h5vcat_no_memory(err);
     for (size_t i = 0; i < n && !st; i++) {
         sums[i] = m->schema->items[page->items[i].item].sum;
         st = sum_dataset(m, &page->items[i], file, (m->rank + m->ranks - 1) % m->ranks, array, &sums[n + i],
@@ -95,7 +96,7 @@ enum h5vec_status verify_output(struct merge *m, struct h5vec_error *err)
     if (file < 0)
         st = h5vec_layer_error_hdf5(err, "%s: cannot open the output again", m->options->output);
     else if (!array)
-        st = h5vec_error_set(err, H5VEC_E_NOMEM, 0, "out of memory");
+        st = h5vcat_no_memory(err);
     st = h5vcat_agree(m->comm, st, err);
     int cursor = 0;
     while (!st && cursor < m->schema->count) {
