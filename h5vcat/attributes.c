@@ -10,7 +10,7 @@
 #include <string.h>
 #include "h5vec_layer.h"
 
-void attribute_list_free(struct attribute_list *list)
+void h5vcat_attribute_list_free(struct attribute_list *list)
 {
     for (size_t i = 0; i < list->count; i++) {
         free(list->places[i].path);
@@ -168,8 +168,8 @@ static H5_index_t attribute_index(hid_t object)
     return flags & H5P_CRT_ORDER_TRACKED ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME;
 }
 
-enum h5vec_status attributes_copy(hid_t from, hid_t to, const char *file, const char *path, bool is_layer,
-                                  struct attribute_list *refs, struct h5vec_error *err)
+enum h5vec_status h5vcat_attributes_copy(hid_t from, hid_t to, const char *file, const char *path,
+                                         bool is_layer, struct attribute_list *refs, struct h5vec_error *err)
 {
     struct copying c = {to, file, path, is_layer, refs, err, H5VEC_OK};
     hsize_t at = 0;
@@ -262,8 +262,9 @@ static enum h5vec_status write_references(const struct pointing *p, hid_t from, 
     return st;
 }
 
-enum h5vec_status attributes_write_references(hid_t in, hid_t out, const char *file,
-                                              const struct attribute_list *refs, struct h5vec_error *err)
+enum h5vec_status h5vcat_attributes_write_references(hid_t in, hid_t out, const char *file,
+                                                     const struct attribute_list *refs,
+                                                     struct h5vec_error *err)
 {
     for (size_t i = 0; i < refs->count; i++) {
         const struct attribute_place *place = &refs->places[i];

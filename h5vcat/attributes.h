@@ -18,17 +18,18 @@ struct attribute_list {
     } * places;
     size_t count, room;
 };
-void attribute_list_free(struct attribute_list *list);
+void h5vcat_attribute_list_free(struct attribute_list *list);
 
 /* Copy the attributes of from to to, which is called path. Those of a layer that are made anew are left out
  * if is_layer. Attributes with references are created empty and noted in refs. file: the input's name. */
-enum h5vec_status attributes_copy(hid_t from, hid_t to, const char *file, const char *path, bool is_layer,
-                                  struct attribute_list *refs, struct h5vec_error *err);
+enum h5vec_status h5vcat_attributes_copy(hid_t from, hid_t to, const char *file, const char *path,
+                                         bool is_layer, struct attribute_list *refs, struct h5vec_error *err);
 
 /* Write the attributes in refs: values from the input file in, pointing to the objects of out with the same
  * paths.
  */
-enum h5vec_status attributes_write_references(hid_t in, hid_t out, const char *file,
-                                              const struct attribute_list *refs, struct h5vec_error *err);
+enum h5vec_status h5vcat_attributes_write_references(hid_t in, hid_t out, const char *file,
+                                                     const struct attribute_list *refs,
+                                                     struct h5vec_error *err);
 
 #endif

@@ -8,7 +8,7 @@
 #define XXH_INLINE_ALL /* the state on the stack, and faster for short pieces */
 #include <xxhash.h>
 
-hsize_t box_volume(const struct box *b)
+hsize_t h5vcat_box_volume(const struct box *b)
 {
     hsize_t n = 1;
     for (int d = 0; d < b->rank; d++)
@@ -16,7 +16,7 @@ hsize_t box_volume(const struct box *b)
     return n;
 }
 
-bool box_intersect(const struct box *a, const struct box *b, struct box *out)
+bool h5vcat_box_intersect(const struct box *a, const struct box *b, struct box *out)
 {
     out->rank = a->rank;
     for (int d = 0; d < a->rank; d++) {
@@ -52,8 +52,8 @@ static bool next_run(const struct box *b, int fold, hsize_t *index)
     return false;
 }
 
-void box_copy(const struct box *what, size_t size, const void *from, const struct box *from_box, void *to,
-              const struct box *to_box)
+void h5vcat_box_copy(const struct box *what, size_t size, const void *from, const struct box *from_box,
+                     void *to, const struct box *to_box)
 {
     int fold = what->rank; /* dimensions fold .. rank - 1 are contiguous in both arrays */
     hsize_t run = 1;
@@ -70,8 +70,8 @@ void box_copy(const struct box *what, size_t size, const void *from, const struc
     } while (next_run(what, fold, index));
 }
 
-uint64_t box_hash(const struct box *what, size_t size, const void *array, const struct box *array_box,
-                  uint64_t seed)
+uint64_t h5vcat_box_hash(const struct box *what, size_t size, const void *array, const struct box *array_box,
+                         uint64_t seed)
 {
     XXH64_state_t state;
     hsize_t index[H5S_MAX_RANK], run = 1;
@@ -89,7 +89,7 @@ uint64_t box_hash(const struct box *what, size_t size, const void *array, const 
     return XXH64_digest(&state);
 }
 
-void fill_elements(void *to, size_t n, size_t size, const void *value)
+void h5vcat_fill_elements(void *to, size_t n, size_t size, const void *value)
 {
     if (!value) {
         memset(to, 0, n * size);
@@ -105,8 +105,8 @@ void fill_elements(void *to, size_t n, size_t size, const void *value)
     }
 }
 
-void box_fill_outside(const struct box *keep, size_t size, const void *value, void *to,
-                      const struct box *to_box)
+void h5vcat_box_fill_outside(const struct box *keep, size_t size, const void *value, void *to,
+                             const struct box *to_box)
 {
     /* Peel off one dimension after the other: what lies before and after keep in dimension d, with the
      * dimensions before d already cut down to keep. */
@@ -117,13 +117,13 @@ void box_fill_outside(const struct box *keep, size_t size, const void *value, vo
         for (int after = 0; after < 2; after++) {
             side.start[d] = after ? keep_end : rest.start[d];
             side.count[d] = after ? end - keep_end : keep->start[d] - rest.start[d];
-            if (box_volume(&side) == 0)
+            if (h5vcat_box_volume(&side) == 0)
                 continue;
             hsize_t index[H5S_MAX_RANK];
             memcpy(index, side.start, sizeof index);
             hsize_t run = side.count[side.rank - 1];
             do {
-                fill_elements((char *)to + position(to_box, index) * size, run, size, value);
+                h5vcat_fill_elements((char *)to + position(to_box, index) * size, run, size, value);
             } while (next_run(&side, side.rank - 1, index));
         }
         rest.start[d] = keep->start[d];

@@ -134,7 +134,7 @@ static enum h5vec_status stored_bytes(struct chunks *c, uint64_t at, size_t size
             return h5vcat_no_memory(err);
     }
     c->window_length = 0;
-    enum h5vec_status st = file_read(c->fd, "its bytes", at, c->window, length, err);
+    enum h5vec_status st = h5vcat_file_read(c->fd, "its bytes", at, c->window, length, err);
     if (st)
         return st;
     c->window_at = at;
@@ -160,7 +160,7 @@ static enum h5vec_status decode(struct chunks *c, const hsize_t *offset, const s
     const char *stored = NULL;
     enum h5vec_status st = stored_bytes(c, e->address, e->size, &stored, err);
     if (!st)
-        st = coder_decode(c->coder, p, e->mask, stored, e->size, raw, c->chunk_bytes, err);
+        st = h5vcat_coder_decode(c->coder, p, e->mask, stored, e->size, raw, c->chunk_bytes, err);
     if (!st || !err)
         return st;
     char where[200], why[sizeof err->msg];
@@ -225,14 +225,14 @@ static enum h5vec_status describe(struct chunks *c, hid_t file, hid_t dcpl, stru
     return make_table(c, err);
 }
 
-enum h5vec_status chunks_open(struct coder *coder, hid_t file, hid_t dset, hid_t dcpl, size_t element,
-                              uint64_t cache, struct chunks **out, struct h5vec_error *err)
+enum h5vec_status h5vcat_chunks_open(struct coder *coder, hid_t file, hid_t dset, hid_t dcpl, size_t element,
+                                     uint64_t cache, struct chunks **out, struct h5vec_error *err)
 {
     struct pipeline pipeline;
     H5Z_filter_t foreign;
     *out = NULL;
-    enum h5vec_status st = pipeline_get(dcpl, element, &pipeline, err);
-    if (st || !pipeline_is_ours(&pipeline, &foreign))
+    enum h5vec_status st = h5vcat_pipeline_get(dcpl, element, &pipeline, err);
+    if (st || !h5vcat_pipeline_is_ours(&pipeline, &foreign))
         return st;
     struct chunks *c = calloc(1, sizeof *c);
     if (!c)
@@ -248,7 +248,7 @@ enum h5vec_status chunks_open(struct coder *coder, hid_t file, hid_t dset, hid_t
     if (!st && !c->slots)
         st = h5vcat_no_memory(err);
     if (st) {
-        chunks_free(c);
+        h5vcat_chunks_free(c);
         return st;
     }
     for (int i = 0; i < c->slot_count; i++)
@@ -257,7 +257,7 @@ enum h5vec_status chunks_open(struct coder *coder, hid_t file, hid_t dset, hid_t
     return H5VEC_OK;
 }
 
-void chunks_free(struct chunks *c)
+void h5vcat_chunks_free(struct chunks *c)
 {
     if (!c)
         return;
@@ -292,15 +292,15 @@ static enum h5vec_status read_chunk(struct chunks *c, const struct box *chunk, c
     struct entry e;
     struct box part;
     enum h5vec_status st = look_up(c, chunk->start, &e, err);
-    if (st || !box_intersect(chunk, what, &part))
+    if (st || !h5vcat_box_intersect(chunk, what, &part))
         return st;
     if (e.address == HADDR_UNDEF) {
-        hsize_t n = box_volume(&part);
+        hsize_t n = h5vcat_box_volume(&part);
         char *value = malloc(n * c->element);
         if (!value)
             return h5vcat_no_memory(err);
-        fill_elements(value, n, c->element, fill);
-        box_copy(&part, c->element, value, &part, to, to_box);
+        h5vcat_fill_elements(value, n, c->element, fill);
+        h5vcat_box_copy(&part, c->element, value, &part, to, to_box);
         free(value);
         return H5VEC_OK;
     }
@@ -311,16 +311,17 @@ static enum h5vec_status read_chunk(struct chunks *c, const struct box *chunk, c
     const char *bytes = NULL;
     st = cached(c, chunk->start, &e, &bytes, err);
     if (!st)
-        box_copy(&part, c->element, bytes, chunk, to, to_box);
+        h5vcat_box_copy(&part, c->element, bytes, chunk, to, to_box);
     return st;
 }
 
-enum h5vec_status chunks_read(struct chunks *c, const struct box *what, void *to, const struct box *to_box,
-                              const void *fill, bool *stored, struct h5vec_error *err)
+enum h5vec_status h5vcat_chunks_read(struct chunks *c, const struct box *what, void *to,
+                                     const struct box *to_box, const void *fill, bool *stored,
+                                     struct h5vec_error *err)
 {
     struct box chunk = {.rank = c->rank};
     *stored = false;
-    if (box_volume(what) == 0)
+    if (h5vcat_box_volume(what) == 0)
         return H5VEC_OK;
     for (int d = 0; d < c->rank; d++) {
         chunk.start[d] = what->start[d] / c->chunk[d] * c->chunk[d];

@@ -47,7 +47,7 @@ static hid_t parallel_fapl(MPI_Comm comm)
 
 static enum h5vec_status create_file(struct collective *c, struct h5vec_error *err)
 {
-    hid_t fapl = parallel_fapl(c->m->comm), fcpl = create_fcpl(c->m);
+    hid_t fapl = parallel_fapl(c->m->comm), fcpl = h5vcat_create_fcpl(c->m);
     enum h5vec_status st = H5VEC_OK;
     if (fapl >= 0 && fcpl >= 0)
         c->file = H5Fcreate(c->m->temporary, H5F_ACC_TRUNC, fcpl, fapl);
@@ -62,7 +62,7 @@ static enum h5vec_status create_file(struct collective *c, struct h5vec_error *e
 
 static void collective_free(struct collective *c)
 {
-    creator_close(&c->creator);
+    h5vcat_creator_close(&c->creator);
     if (c->dxpl >= 0)
         H5Pclose(c->dxpl);
     free(c->slice);
@@ -92,7 +92,7 @@ static enum h5vec_status collective_open(struct merge *m, void **state, struct h
     *state = c;
     st = h5vcat_agree(m->comm, create_file(c, err), err);
     if (!st)
-        st = creator_open(m, c->file, &c->creator, err);
+        st = h5vcat_creator_open(m, c->file, &c->creator, err);
     return h5vcat_agree(m->comm, st, err);
 }
 
@@ -113,7 +113,7 @@ static enum h5vec_status write_piece(struct collective *c, struct page_item *p, 
         memory = H5Screate_simple(1, &none, NULL);
         ok = H5Sselect_none(space) >= 0 && H5Sselect_none(memory) >= 0;
     }
-    hid_t type = blob_type(it->type);
+    hid_t type = h5vcat_blob_type(it->type);
     ok = ok && H5Dwrite(p->dset, type, memory, space, c->dxpl, c->slice) >= 0;
     enum h5vec_status st =
         ok ? H5VEC_OK : h5vec_layer_error_hdf5(err, "%s: %s: cannot write", c->m->temporary, it->path);
@@ -127,13 +127,14 @@ static void slice_done(const struct collective *c, struct page_item *p, const st
 {
     struct merge *m = c->m;
     hsize_t grid[H5S_MAX_RANK];
-    uint64_t tiles = page_grid(m, p, grid), begin = slice->start[0], end = begin + slice->count[0];
+    uint64_t tiles = h5vcat_page_grid(m, p, grid), begin = slice->start[0], end = begin + slice->count[0];
     for (uint64_t slab = begin / p->storage.chunk[0]; slab * p->storage.chunk[0] < end; slab++)
         for (uint64_t tile = 0; tile < tiles; tile++) {
             struct box chunk, piece, part;
-            page_chunk(m, p, slab, tile, &chunk);
-            if (page_piece(m, p, &chunk, begin, end, &piece) && box_intersect(&piece, slice, &part))
-                page_done(m, p, &part, c->slice, slice);
+            h5vcat_page_chunk(m, p, slab, tile, &chunk);
+            if (h5vcat_page_piece(m, p, &chunk, begin, end, &piece) &&
+                h5vcat_box_intersect(&piece, slice, &part))
+                h5vcat_page_done(m, p, &part, c->slice, slice);
         }
 }
 
@@ -163,7 +164,7 @@ static enum h5vec_status write_slice(struct collective *c, struct page_item *p, 
     bool missing;
     enum h5vec_status st = status;
     if (!st && mine)
-        st = page_box(c->m, p, slice, c->slice, slice, &missing, err);
+        st = h5vcat_page_box(c->m, p, slice, c->slice, slice, &missing, err);
     if (!st && mine)
         slice_done(c, p, slice);
     enum h5vec_status written = write_piece(c, p, !st && mine ? slice : NULL, st ? NULL : err);
@@ -175,7 +176,7 @@ static enum h5vec_status write_rows(struct collective *c, struct page_item *p, s
     struct merge *m = c->m;
     const struct item *it = &m->schema->items[p->item];
     hsize_t grid[H5S_MAX_RANK];
-    uint64_t tiles = page_grid(m, p, grid);
+    uint64_t tiles = h5vcat_page_grid(m, p, grid);
     bool whole = it->row_bytes * p->storage.chunk[0] <= m->budget.encoded; /* rows at a time, else chunks */
     enum h5vec_status st = H5VEC_OK;
     bool any = true;
@@ -187,7 +188,7 @@ static enum h5vec_status write_rows(struct collective *c, struct page_item *p, s
         bool mine = slice_rows(c, p, m->rank, k, &begin, &end);
         for (uint64_t tile = 0; any && tile < (whole ? 1 : tiles); tile++) {
             struct box chunk, slice = {.rank = it->rank};
-            page_chunk(m, p, begin / p->storage.chunk[0], tile, &chunk);
+            h5vcat_page_chunk(m, p, begin / p->storage.chunk[0], tile, &chunk);
             if (whole) {
                 chunk.start[0] = begin;
                 chunk.count[0] = mine ? end - begin : 0;
@@ -196,7 +197,7 @@ static enum h5vec_status write_rows(struct collective *c, struct page_item *p, s
                     chunk.count[d] = it->dims[d];
                 }
             }
-            bool here = mine && page_piece(m, p, &chunk, begin, end, &slice);
+            bool here = mine && h5vcat_page_piece(m, p, &chunk, begin, end, &slice);
             st = write_slice(c, p, here, &slice, st, err);
         }
     }
@@ -218,7 +219,7 @@ static enum h5vec_status write_compact(struct collective *c, struct page_item *p
     if (!sizes || !all)
         st = h5vcat_no_memory(err);
     if (!st && it->mine > 0)
-        st = page_box(m, p, &rows, c->slice, &rows, &missing, err);
+        st = h5vcat_page_box(m, p, &rows, c->slice, &rows, &missing, err);
     if (!st && it->mine > 0)
         slice_done(c, p, &rows);
     st = h5vcat_agree(m->comm, st, err);
@@ -228,7 +229,7 @@ static enum h5vec_status write_compact(struct collective *c, struct page_item *p
             sizes[m->ranks + r] = (int)(p->base[r] * it->row_bytes);
         }
         MPI_Allgatherv(c->slice, sizes[m->rank], MPI_BYTE, all, sizes, sizes + m->ranks, MPI_BYTE, m->comm);
-        if (H5Dwrite(p->dset, blob_type(it->type), H5S_ALL, H5S_ALL, c->dxpl, all) < 0)
+        if (H5Dwrite(p->dset, h5vcat_blob_type(it->type), H5S_ALL, H5S_ALL, c->dxpl, all) < 0)
             st = h5vec_layer_error_hdf5(err, "%s: %s: cannot write", m->temporary, it->path);
     }
     free(all);
@@ -240,18 +241,18 @@ static enum h5vec_status collective_page(struct merge *m, void *state, struct pa
                                          struct h5vec_error *err)
 {
     struct collective *c = state;
-    enum h5vec_status st = h5vcat_agree(m->comm, creator_page(&c->creator, page, err), err);
+    enum h5vec_status st = h5vcat_agree(m->comm, h5vcat_creator_page(&c->creator, page, err), err);
     for (int i = 0; i < page->count && !st; i++) {
         struct page_item *p = &page->items[i];
-        double begin = merge_now();
+        double begin = h5vcat_merge_now();
         st = p->storage.layout == H5D_COMPACT ? write_compact(c, p, err) : write_rows(c, p, err);
-        m->report.seconds_write += merge_now() - begin;
+        m->report.seconds_write += h5vcat_merge_now() - begin;
         if (!st && m->rank == 0)
             m->report.stored_bytes += H5Dget_storage_size(p->dset);
         st = h5vcat_agree(m->comm, st, err);
     }
     m->report.rounds++;
-    creator_page_end(page);
+    h5vcat_creator_page_end(page);
     return st;
 }
 
@@ -263,7 +264,7 @@ static enum h5vec_status collective_close(struct merge *m, void *state, enum h5v
     if (!c)
         return st;
     if (!st)
-        st = h5vcat_agree(m->comm, creator_finish(&c->creator, err), err);
+        st = h5vcat_agree(m->comm, h5vcat_creator_finish(&c->creator, err), err);
     if (c->file >= 0 && H5Fclose(c->file) < 0 && !st)
         st = h5vec_layer_error_hdf5(err, "%s: cannot close", m->temporary);
     int fd = st ? -1 : open(m->temporary, O_RDONLY | O_CLOEXEC);
@@ -275,5 +276,5 @@ static enum h5vec_status collective_close(struct merge *m, void *state, enum h5v
     return status ? status : h5vcat_agree(m->comm, st, err);
 }
 
-const struct writer writer_collective = {
+const struct writer h5vcat_writer_collective = {
     .name = "collective", .open = collective_open, .page = collective_page, .close = collective_close};

@@ -14,10 +14,10 @@ static enum h5vec_status create_failed(const struct creator *c, const struct ite
     return h5vec_layer_error_hdf5(err, "%s: %s: cannot create", c->m->options->output, it->path);
 }
 
-hid_t create_fcpl(const struct merge *m)
+hid_t h5vcat_create_fcpl(const struct merge *m)
 {
     hid_t fcpl = H5Pcreate(H5P_FILE_CREATE);
-    hid_t root = blob_plist(m->schema->items[0].dcpl);
+    hid_t root = h5vcat_blob_plist(m->schema->items[0].dcpl);
     unsigned links = 0, attributes = 0, compact, dense;
     if (fcpl < 0)
         return fcpl;
@@ -35,20 +35,21 @@ hid_t create_fcpl(const struct merge *m)
     return fcpl;
 }
 
-enum h5vec_status creator_open(const struct merge *m, hid_t out, struct creator *c, struct h5vec_error *err)
+enum h5vec_status h5vcat_creator_open(const struct merge *m, hid_t out, struct creator *c,
+                                      struct h5vec_error *err)
 {
     *c = (struct creator){.m = m, .in = H5I_INVALID_HID, .out = out};
     if (m->inputs.text[0])
         return H5VEC_OK;
-    return reader_open_file(m->inputs.names[0], &c->in, err);
+    return h5vcat_reader_open_file(m->inputs.names[0], &c->in, err);
 }
 
-void creator_close(struct creator *c)
+void h5vcat_creator_close(struct creator *c)
 {
     if (c->in >= 0)
         H5Fclose(c->in);
     c->in = H5I_INVALID_HID;
-    attribute_list_free(&c->refs);
+    h5vcat_attribute_list_free(&c->refs);
 }
 
 /* Link creation with the character set that input 0's link has (text: UTF-8). */
@@ -90,7 +91,7 @@ static enum h5vec_status add_attributes(struct creator *c, const struct item *it
     hid_t from = H5Oopen(c->in, it->path, H5P_DEFAULT);
     if (from < 0)
         return h5vec_layer_error_hdf5(err, "%s: %s: cannot open", c->m->inputs.names[0], it->path);
-    st = attributes_copy(from, to, c->m->inputs.names[0], it->path, it->is_layer, &c->refs, err);
+    st = h5vcat_attributes_copy(from, to, c->m->inputs.names[0], it->path, it->is_layer, &c->refs, err);
     if (!st)
         st = copy_comment(c, from, to, it, err);
     H5Oclose(from);
@@ -103,7 +104,7 @@ static enum h5vec_status create_group(struct creator *c, const struct item *it, 
     if (strcmp(it->path, "/") == 0) {
         group = H5Gopen2(c->out, "/", H5P_DEFAULT);
     } else {
-        hid_t gcpl = blob_plist(it->dcpl), lcpl = link_list(c, it->path);
+        hid_t gcpl = h5vcat_blob_plist(it->dcpl), lcpl = link_list(c, it->path);
         if (gcpl >= 0)
             H5Pset_obj_track_times(gcpl, 0);
         group = H5Gcreate2(c->out, it->path, lcpl, gcpl, H5P_DEFAULT);
@@ -119,8 +120,8 @@ static enum h5vec_status create_group(struct creator *c, const struct item *it, 
 
 static enum h5vec_status create_same(struct creator *c, struct item *it, struct h5vec_error *err)
 {
-    hid_t type = blob_type(it->type), space = H5Screate(it->value ? H5S_SCALAR : H5S_NULL);
-    hid_t dcpl = blob_plist(it->dcpl), lcpl = link_list(c, it->path);
+    hid_t type = h5vcat_blob_type(it->type), space = H5Screate(it->value ? H5S_SCALAR : H5S_NULL);
+    hid_t dcpl = h5vcat_blob_plist(it->dcpl), lcpl = link_list(c, it->path);
     H5Pset_obj_track_times(dcpl, 0);
     hid_t dset = H5Dcreate2(c->out, it->path, type, space, lcpl, dcpl, H5P_DEFAULT);
     enum h5vec_status st = H5VEC_OK;
@@ -145,10 +146,10 @@ static enum h5vec_status create_rows(struct creator *c, struct item *it, struct 
     struct storage empty;
     hsize_t dims[H5S_MAX_RANK];
     hid_t dcpl;
-    enum h5vec_status st = p ? H5VEC_OK : plan_storage(c->m, it, &empty, err);
+    enum h5vec_status st = p ? H5VEC_OK : h5vcat_plan_storage(c->m, it, &empty, err);
     const struct storage *s = p ? &p->storage : &empty;
     if (!st)
-        st = plan_dcpl(it, s, &dcpl, err);
+        st = h5vcat_plan_dcpl(it, s, &dcpl, err);
     if (st)
         return st;
     memcpy(dims, it->dims, (size_t)it->rank * sizeof *dims);
@@ -158,8 +159,9 @@ static enum h5vec_status create_rows(struct creator *c, struct item *it, struct 
     if (p && s->layout == H5D_CONTIGUOUS && bytes > 0 && c->place)
         st = c->place(c->context, bytes, &p->address, err);
     hid_t space = H5Screate_simple(it->rank, dims, s->maxdims), lcpl = link_list(c, it->path);
-    hid_t dset = st ? H5I_INVALID_HID
-                    : H5Dcreate2(c->out, it->path, blob_type(it->type), space, lcpl, dcpl, H5P_DEFAULT);
+    hid_t dset =
+        st ? H5I_INVALID_HID
+           : H5Dcreate2(c->out, it->path, h5vcat_blob_type(it->type), space, lcpl, dcpl, H5P_DEFAULT);
     if (!st && dset < 0)
         st = create_failed(c, it, err);
     if (!st)
@@ -174,14 +176,14 @@ static enum h5vec_status create_rows(struct creator *c, struct item *it, struct 
     return st;
 }
 
-enum h5vec_status creator_page(struct creator *c, struct page *page, struct h5vec_error *err)
+enum h5vec_status h5vcat_creator_page(struct creator *c, struct page *page, struct h5vec_error *err)
 {
     int k = 0;
     enum h5vec_status st = H5VEC_OK;
     for (int i = page->first; i < page->end && !st; i++) {
         struct item *it = &c->m->schema->items[i];
         struct page_item *p = k < page->count && page->items[k].item == i ? &page->items[k++] : NULL;
-        if (!plan_wanted(it))
+        if (!h5vcat_plan_wanted(it))
             continue;
         if (it->kind == ITEM_GROUP)
             st = create_group(c, it, err);
@@ -193,7 +195,7 @@ enum h5vec_status creator_page(struct creator *c, struct page *page, struct h5ve
     return st;
 }
 
-void creator_page_end(struct page *page)
+void h5vcat_creator_page_end(struct page *page)
 {
     for (int i = 0; i < page->count; i++)
         if (page->items[i].dset >= 0) {
@@ -202,7 +204,7 @@ void creator_page_end(struct page *page)
         }
 }
 
-enum h5vec_status creator_finish(struct creator *c, struct h5vec_error *err)
+enum h5vec_status h5vcat_creator_finish(struct creator *c, struct h5vec_error *err)
 {
-    return attributes_write_references(c->in, c->out, c->m->inputs.names[0], &c->refs, err);
+    return h5vcat_attributes_write_references(c->in, c->out, c->m->inputs.names[0], &c->refs, err);
 }

@@ -21,19 +21,20 @@ struct creator {
 };
 
 /* File creation properties: no free space tracking, and the root group's as in input 0. Caller closes. */
-hid_t create_fcpl(const struct merge *m);
+hid_t h5vcat_create_fcpl(const struct merge *m);
 
 /* Open input 0 for its attributes and begin with this output file. */
-enum h5vec_status creator_open(const struct merge *m, hid_t out, struct creator *c, struct h5vec_error *err);
-void creator_close(struct creator *c);
+enum h5vec_status h5vcat_creator_open(const struct merge *m, hid_t out, struct creator *c,
+                                      struct h5vec_error *err);
+void h5vcat_creator_close(struct creator *c);
 
 /* Create the items of a page; datasets with rows stay open in page->items[].dset. */
-enum h5vec_status creator_page(struct creator *c, struct page *page, struct h5vec_error *err);
+enum h5vec_status h5vcat_creator_page(struct creator *c, struct page *page, struct h5vec_error *err);
 
 /* Close the page's datasets. */
-void creator_page_end(struct page *page);
+void h5vcat_creator_page_end(struct page *page);
 
 /* What needs all objects: references. */
-enum h5vec_status creator_finish(struct creator *c, struct h5vec_error *err);
+enum h5vec_status h5vcat_creator_finish(struct creator *c, struct h5vec_error *err);
 
 #endif

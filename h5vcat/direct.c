@@ -97,7 +97,7 @@ static uint64_t alignment_of(const char *directory)
 static enum h5vec_status create_file(struct direct *d, struct stat *st, struct h5vec_error *err)
 {
     const struct merge *m = d->m;
-    hid_t fapl = output_fapl(d), fcpl = create_fcpl(m);
+    hid_t fapl = output_fapl(d), fcpl = h5vcat_create_fcpl(m);
     d->file = fapl < 0 || fcpl < 0 ? H5I_INVALID_HID : H5Fcreate(m->temporary, H5F_ACC_TRUNC, fcpl, fapl);
     enum h5vec_status status = H5VEC_OK;
     if (d->file < 0)
@@ -114,7 +114,7 @@ static enum h5vec_status create_file(struct direct *d, struct stat *st, struct h
     d->fd = open(m->temporary, O_WRONLY | O_CLOEXEC);
     if (d->fd < 0 || fstat(d->fd, st) < 0 || fsync(d->fd) < 0)
         return h5vec_error_set(err, H5VEC_E_IO, 0, "%s: cannot open: %s", m->temporary, strerror(errno));
-    return creator_open(m, d->file, &d->creator, err);
+    return h5vcat_creator_open(m, d->file, &d->creator, err);
 }
 
 /* The other ranks: the same file, under the same name. */
@@ -140,8 +140,8 @@ static enum h5vec_status open_file(struct direct *d, const struct stat *created,
 static void direct_free(struct direct *d)
 {
     if (d->m->rank == 0)
-        creator_close(&d->creator);
-    exchange_free(d->exchange);
+        h5vcat_creator_close(&d->creator);
+    h5vcat_exchange_free(d->exchange);
     if (d->fd >= 0)
         close(d->fd);
     free(d->assembly);
@@ -160,7 +160,7 @@ static enum h5vec_status direct_open(struct merge *m, void **state, struct h5vec
         d->creator.in = H5I_INVALID_HID;
         d->assembly = malloc(m->budget.assembly);
         d->encoded = malloc(m->budget.encoded);
-        st = exchange_new(m, &d->exchange, err);
+        st = h5vcat_exchange_new(m, &d->exchange, err);
     }
     if (!d || !d->assembly || !d->encoded)
         st = h5vcat_no_memory(err);
@@ -206,7 +206,7 @@ static enum h5vec_status begin_page(struct direct *d, struct page *page, struct 
     if (m->rank == 0) {
         d->creator.place = place_contiguous;
         d->creator.context = d;
-        st = creator_page(&d->creator, page, err);
+        st = h5vcat_creator_page(&d->creator, page, err);
     }
     uint64_t *addresses = calloc((size_t)page->count + 1, sizeof *addresses);
     if (!st && !addresses)
@@ -239,7 +239,7 @@ static enum h5vec_status place_chunk(struct direct *d, const struct page *page, 
 {
     const struct page_item *p = &page->items[r->entry];
     struct box chunk;
-    page_chunk(d->m, p, r->slab, r->tile, &chunk);
+    h5vcat_page_chunk(d->m, p, r->slab, r->tile, &chunk);
     enum h5vec_status st = need_zeros(d, r->size, err);
     if (!st && (H5FD_h5vec_place(d->file, r->address, r->size) < 0 ||
                 H5Dwrite_chunk(p->dset, H5P_DEFAULT, r->mask, chunk.start, r->size, d->zeros) < 0))
@@ -291,7 +291,7 @@ static enum h5vec_status enter_records(struct direct *d, const struct page *page
 
 static bool room_for(const struct direct *d, const struct page_item *p, uint64_t bytes)
 {
-    return d->encoded_size + coder_bound(&p->storage.pipeline, bytes) <= d->m->budget.encoded;
+    return d->encoded_size + h5vcat_coder_bound(&p->storage.pipeline, bytes) <= d->m->budget.encoded;
 }
 
 static enum h5vec_status add_record(struct direct *d, const struct record *r, struct h5vec_error *err)
@@ -313,10 +313,10 @@ static enum h5vec_status encode_chunk(struct direct *d, const struct page *page,
                                       uint64_t tile, const void *raw, uint64_t bytes, struct h5vec_error *err)
 {
     size_t size = 0;
-    double begin = merge_now();
-    enum h5vec_status st = coder_encode(d->m->coder, &page->items[entry].storage.pipeline, raw, (size_t)bytes,
-                                        d->encoded + d->encoded_size, &size, err);
-    d->m->report.seconds_encode += merge_now() - begin;
+    double begin = h5vcat_merge_now();
+    enum h5vec_status st = h5vcat_coder_encode(d->m->coder, &page->items[entry].storage.pipeline, raw,
+                                               (size_t)bytes, d->encoded + d->encoded_size, &size, err);
+    d->m->report.seconds_encode += h5vcat_merge_now() - begin;
     if (st)
         return st;
     struct record r = {.address = d->encoded_size, /* relative until the place is known */
@@ -330,7 +330,7 @@ static enum h5vec_status encode_chunk(struct direct *d, const struct page *page,
 
 static uint64_t chunk_size(const struct merge *m, const struct page_item *p, const struct box *chunk)
 {
-    return box_volume(chunk) * m->schema->items[p->item].element;
+    return h5vcat_box_volume(chunk) * m->schema->items[p->item].element;
 }
 
 /* A chunk's box cut down to the dataset, and the rest of the array filled. */
@@ -338,23 +338,24 @@ static void pad(const struct merge *m, const struct page_item *p, const struct b
 {
     const struct item *it = &m->schema->items[p->item];
     struct box inside;
-    if (page_piece(m, p, chunk, 0, it->total, &inside) && box_volume(&inside) != box_volume(chunk))
-        box_fill_outside(&inside, it->element, p->fill, array, chunk);
+    if (h5vcat_page_piece(m, p, chunk, 0, it->total, &inside) &&
+        h5vcat_box_volume(&inside) != h5vcat_box_volume(chunk))
+        h5vcat_box_fill_outside(&inside, it->element, p->fill, array, chunk);
 }
 
 /* Chunks that came together from several ranks. */
 static enum h5vec_status finish_shared(struct direct *d, struct page *page, struct h5vec_error *err)
 {
     struct merge *m = d->m;
-    for (int i = 0; i < exchange_count(d->exchange); i++) {
-        const struct shared *u = exchange_chunk(d->exchange, i);
+    for (int i = 0; i < h5vcat_exchange_count(d->exchange); i++) {
+        const struct shared *u = h5vcat_exchange_chunk(d->exchange, i);
         struct page_item *p = &page->items[u->entry];
         enum h5vec_status st = H5VEC_OK;
         if (u->missing)
             continue;
         if (p->storage.layout == H5D_COMPACT) {
-            if (H5Dwrite(p->dset, blob_type(m->schema->items[p->item].type), H5S_ALL, H5S_ALL, H5P_DEFAULT,
-                         u->array) < 0)
+            if (H5Dwrite(p->dset, h5vcat_blob_type(m->schema->items[p->item].type), H5S_ALL, H5S_ALL,
+                         H5P_DEFAULT, u->array) < 0)
                 st = h5vec_layer_error_hdf5(err, "%s: %s: cannot write", m->temporary,
                                             m->schema->items[p->item].path);
         } else {
@@ -375,7 +376,7 @@ static void own_slabs(const struct direct *d, const struct page_item *p, uint64_
 {
     uint64_t begin = p->base[d->m->rank], stop = p->base[d->m->rank + 1], c = p->storage.chunk[0];
     if (p->storage.layout == H5D_CHUNKED)
-        exchange_own_slabs(d->m, p, d->m->rank, first, end);
+        h5vcat_exchange_own_slabs(d->m, p, d->m->rank, first, end);
     else if (p->storage.layout == H5D_CONTIGUOUS && begin < stop) {
         *first = begin / c;
         *end = (stop - 1) / c + 1;
@@ -390,7 +391,7 @@ static bool advance(const struct direct *d, const struct page *page, struct curs
     while (at->entry < page->count) {
         const struct page_item *p = &page->items[at->entry];
         hsize_t grid[H5S_MAX_RANK];
-        uint64_t first, end, tiles = page_grid(d->m, p, grid);
+        uint64_t first, end, tiles = h5vcat_page_grid(d->m, p, grid);
         own_slabs(d, p, &first, &end);
         if (!at->begun) {
             *at = (struct cursor){at->entry, first, 0, true};
@@ -411,19 +412,20 @@ static enum h5vec_status write_box(struct direct *d, struct page_item *p, const 
 {
     struct merge *m = d->m;
     const struct item *it = &m->schema->items[p->item];
-    uint64_t bytes = box_volume(piece) * it->element, at = 0;
+    uint64_t bytes = h5vcat_box_volume(piece) * it->element, at = 0;
     bool missing;
-    double begin = merge_now();
-    enum h5vec_status st = page_box(m, p, piece, d->assembly, piece, &missing, err);
+    double begin = h5vcat_merge_now();
+    enum h5vec_status st = h5vcat_page_box(m, p, piece, d->assembly, piece, &missing, err);
     if (st)
         return st;
-    page_done(m, p, piece, d->assembly, piece);
-    m->report.seconds_read += merge_now() - begin;
+    h5vcat_page_done(m, p, piece, d->assembly, piece);
+    m->report.seconds_read += h5vcat_merge_now() - begin;
     for (int k = 0; k < it->rank; k++)
         at = at * (k ? it->dims[k] : 1) + piece->start[k];
-    begin = merge_now();
-    st = file_write(d->fd, m->temporary, p->address + at * it->element, d->assembly, (size_t)bytes, err);
-    m->report.seconds_write += merge_now() - begin;
+    begin = h5vcat_merge_now();
+    st = h5vcat_file_write(d->fd, m->temporary, p->address + at * it->element, d->assembly, (size_t)bytes,
+                           err);
+    m->report.seconds_write += h5vcat_merge_now() - begin;
     m->report.stored_bytes += bytes;
     d->written += bytes;
     return st;
@@ -437,17 +439,17 @@ static enum h5vec_status own_chunk(struct direct *d, struct page *page, const st
     struct page_item *p = &page->items[at->entry];
     struct box chunk, piece;
     bool missing;
-    page_chunk(m, p, at->slab, at->tile, &chunk);
-    if (!page_piece(m, p, &chunk, p->base[m->rank], p->base[m->rank + 1], &piece))
+    h5vcat_page_chunk(m, p, at->slab, at->tile, &chunk);
+    if (!h5vcat_page_piece(m, p, &chunk, p->base[m->rank], p->base[m->rank + 1], &piece))
         return H5VEC_OK;
     if (p->storage.layout == H5D_CONTIGUOUS)
         return write_box(d, p, &piece, err);
-    double begin = merge_now();
-    enum h5vec_status st = page_box(m, p, &piece, d->assembly, &chunk, &missing, err);
-    m->report.seconds_read += merge_now() - begin;
+    double begin = h5vcat_merge_now();
+    enum h5vec_status st = h5vcat_page_box(m, p, &piece, d->assembly, &chunk, &missing, err);
+    m->report.seconds_read += h5vcat_merge_now() - begin;
     if (st)
         return st;
-    page_done(m, p, &piece, d->assembly, &chunk);
+    h5vcat_page_done(m, p, &piece, d->assembly, &chunk);
     if (missing)
         return H5VEC_OK;
     pad(m, p, &chunk, d->assembly);
@@ -461,7 +463,7 @@ static enum h5vec_status own_chunks(struct direct *d, struct page *page, struct 
     while (*more) {
         const struct page_item *p = &page->items[at->entry];
         struct box chunk;
-        page_chunk(d->m, p, at->slab, at->tile, &chunk);
+        h5vcat_page_chunk(d->m, p, at->slab, at->tile, &chunk);
         bool contiguous = p->storage.layout == H5D_CONTIGUOUS;
         if (contiguous ? d->written > d->m->budget.encoded : !room_for(d, p, chunk_size(d->m, p, &chunk)))
             return H5VEC_OK;
@@ -497,9 +499,9 @@ static enum h5vec_status place_and_write(struct direct *d, struct h5vec_error *e
     MPI_Bcast(&at, 1, MPI_UINT64_T, 0, m->comm);
     for (size_t i = 0; i < d->record_count; i++)
         d->records[i].address += at + before;
-    double begin = merge_now();
-    st = file_write(d->fd, m->temporary, at + before, d->encoded, (size_t)d->encoded_size, err);
-    m->report.seconds_write += merge_now() - begin;
+    double begin = h5vcat_merge_now();
+    st = h5vcat_file_write(d->fd, m->temporary, at + before, d->encoded, (size_t)d->encoded_size, err);
+    m->report.seconds_write += h5vcat_merge_now() - begin;
     m->report.stored_bytes += d->encoded_size;
     return h5vcat_agree(m->comm, st, err);
 }
@@ -509,9 +511,9 @@ static enum h5vec_status write_round(struct direct *d, struct page *page, struct
 {
     struct merge *m = d->m;
     d->encoded_size = d->record_count = d->written = 0;
-    double begin = merge_now();
-    enum h5vec_status st = exchange_round(d->exchange, d->assembly, err);
-    m->report.seconds_exchange += merge_now() - begin;
+    double begin = h5vcat_merge_now();
+    enum h5vec_status st = h5vcat_exchange_round(d->exchange, d->assembly, err);
+    m->report.seconds_exchange += h5vcat_merge_now() - begin;
     if (!st)
         st = finish_shared(d, page, err);
     if (!st)
@@ -532,13 +534,13 @@ static enum h5vec_status direct_page(struct merge *m, void *state, struct page *
     enum h5vec_status st = begin_page(d, page, err);
     int left = page->count > 0;
     bool more = advance(d, page, &at);
-    exchange_begin(d->exchange, page);
+    h5vcat_exchange_begin(d->exchange, page);
     while (!st && left) {
         st = write_round(d, page, &at, &more, err);
-        left = more || exchange_left(d->exchange);
+        left = more || h5vcat_exchange_left(d->exchange);
         MPI_Allreduce(MPI_IN_PLACE, &left, 1, MPI_INT, MPI_MAX, m->comm);
     }
-    creator_page_end(page);
+    h5vcat_creator_page_end(page);
     return st;
 }
 
@@ -553,7 +555,7 @@ static enum h5vec_status direct_close(struct merge *m, void *state, enum h5vec_s
     if (!d)
         return st;
     if (!st && m->rank == 0)
-        st = creator_finish(&d->creator, err);
+        st = h5vcat_creator_finish(&d->creator, err);
     if (!st && fsync(d->fd) < 0)
         st = h5vec_error_set(err, H5VEC_E_IO, 0, "%s: cannot flush: %s", m->temporary, strerror(errno));
     if (d->fd >= 0 && close(d->fd) < 0 && !st)
@@ -567,5 +569,5 @@ static enum h5vec_status direct_close(struct merge *m, void *state, enum h5vec_s
     return status ? status : h5vcat_agree(m->comm, st, err);
 }
 
-const struct writer writer_direct = {
+const struct writer h5vcat_writer_direct = {
     .name = "direct", .open = direct_open, .page = direct_page, .close = direct_close};

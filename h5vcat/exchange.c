@@ -49,8 +49,8 @@ struct exchange {
 
 /* ---- Which chunks are shared --------------------------------------------------------------------------- */
 
-void exchange_own_slabs(const struct merge *m, const struct page_item *p, int rank, uint64_t *first,
-                        uint64_t *end)
+void h5vcat_exchange_own_slabs(const struct merge *m, const struct page_item *p, int rank, uint64_t *first,
+                               uint64_t *end)
 {
     uint64_t begin = p->base[rank], stop = p->base[rank + 1], c = p->storage.chunk[0],
              total = p->base[m->ranks];
@@ -89,7 +89,7 @@ static void next_chunk(struct exchange *x)
 {
     hsize_t grid[H5S_MAX_RANK];
     const struct page_item *p = &x->page->items[x->entry];
-    if (++x->tile < page_grid(x->m, p, grid))
+    if (++x->tile < h5vcat_page_grid(x->m, p, grid))
         return;
     x->tile = 0;
     x->slab = 0;
@@ -133,7 +133,7 @@ static int choose_owner(const struct exchange *x, const struct page_item *p, int
     return best;
 }
 
-void exchange_begin(struct exchange *x, struct page *page)
+void h5vcat_exchange_begin(struct exchange *x, struct page *page)
 {
     struct merge *m = x->m;
     x->page = page;
@@ -147,14 +147,14 @@ void exchange_begin(struct exchange *x, struct page *page)
             const struct page_item *p = &page->items[i];
             uint64_t first = 0, end = 0;
             if (p->storage.layout == H5D_CHUNKED)
-                exchange_own_slabs(m, p, r, &first, &end);
+                h5vcat_exchange_own_slabs(m, p, r, &first, &end);
             x->load[r] += (end - first) * p->storage.chunk[0] * m->schema->items[p->item].row_bytes;
         }
     }
     find_slab(x);
 }
 
-bool exchange_left(const struct exchange *x)
+bool h5vcat_exchange_left(const struct exchange *x)
 {
     return !x->done;
 }
@@ -172,10 +172,10 @@ static void describe(const struct exchange *x, struct plan *c)
 {
     const struct merge *m = x->m;
     const struct page_item *p = &x->page->items[x->entry];
-    page_chunk(m, p, x->slab, x->tile, &c->chunk);
+    h5vcat_page_chunk(m, p, x->slab, x->tile, &c->chunk);
     uint64_t begin = c->chunk.start[0], stop = begin + c->chunk.count[0], total = p->base[m->ranks];
     contributors(m, p, begin, stop < total ? stop : total, &c->first, &c->end);
-    c->bytes = box_volume(&c->chunk) * m->schema->items[p->item].element;
+    c->bytes = h5vcat_box_volume(&c->chunk) * m->schema->items[p->item].element;
     c->row_bytes = c->bytes / c->chunk.count[0];
     c->owner = choose_owner(x, p, c->first, c->end);
 }
@@ -193,7 +193,7 @@ static uint64_t piece_bytes(const struct exchange *x, const struct plan *c, int 
 static bool take_room(struct exchange *x, const struct plan *c)
 {
     const struct merge *m = x->m;
-    uint64_t bound = c->bytes + c->bytes / 512 + 4096; /* of coder_bound */
+    uint64_t bound = c->bytes + c->bytes / 512 + 4096; /* of h5vcat_coder_bound */
     bool fits = x->held[c->owner] + bound <= m->budget.assembly &&
                 x->held[c->owner] + bound <= m->budget.encoded &&
                 x->pieces[c->owner] + (c->end - c->first) < x->max_pieces;
@@ -216,9 +216,9 @@ static enum h5vec_status read_piece(struct exchange *x, const struct box *piece,
                                     const struct box *to_box, bool *missing, struct h5vec_error *err)
 {
     struct page_item *p = &x->page->items[x->entry];
-    enum h5vec_status st = page_box(x->m, p, piece, array, to_box, missing, err);
+    enum h5vec_status st = h5vcat_page_box(x->m, p, piece, array, to_box, missing, err);
     if (!st)
-        page_done(x->m, p, piece, array, to_box);
+        h5vcat_page_done(x->m, p, piece, array, to_box);
     return st;
 }
 
@@ -240,7 +240,7 @@ static enum h5vec_status send_piece(struct exchange *x, const struct plan *c, bo
     uint64_t bytes = piece_bytes(x, c, m->rank);
     enum h5vec_status st = H5VEC_OK;
     bool missing = true;
-    if (bytes == 0 || !page_piece(m, p, &c->chunk, p->base[m->rank], p->base[m->rank + 1], &piece))
+    if (bytes == 0 || !h5vcat_page_piece(m, p, &c->chunk, p->base[m->rank], p->base[m->rank + 1], &piece))
         return H5VEC_OK;
     rows = piece;
     widen(c, &rows);
@@ -268,7 +268,7 @@ static enum h5vec_status own_chunk(struct exchange *x, const struct plan *c, cha
                          .missing = true};
     for (int r = c->first; r < c->end; r++) {
         struct box piece;
-        if (!page_piece(m, p, &c->chunk, p->base[r], p->base[r + 1], &piece))
+        if (!h5vcat_page_piece(m, p, &c->chunk, p->base[r], p->base[r + 1], &piece))
             continue;
         if (r == m->rank) {
             bool missing = true;
@@ -302,12 +302,13 @@ static void wait_all(struct exchange *x)
         if (got > 0)
             u->missing = false;
         else
-            fill_elements(u->array + (a->piece.start[0] - u->chunk.start[0]) * (a->bytes / a->piece.count[0]),
-                          (size_t)(a->bytes / element), element, p->fill);
+            h5vcat_fill_elements(u->array +
+                                     (a->piece.start[0] - u->chunk.start[0]) * (a->bytes / a->piece.count[0]),
+                                 (size_t)(a->bytes / element), element, p->fill);
     }
 }
 
-enum h5vec_status exchange_round(struct exchange *x, char *assembly, struct h5vec_error *err)
+enum h5vec_status h5vcat_exchange_round(struct exchange *x, char *assembly, struct h5vec_error *err)
 {
     struct merge *m = x->m;
     enum h5vec_status st = H5VEC_OK;
@@ -338,19 +339,19 @@ enum h5vec_status exchange_round(struct exchange *x, char *assembly, struct h5ve
     return st;
 }
 
-int exchange_count(const struct exchange *x)
+int h5vcat_exchange_count(const struct exchange *x)
 {
     return x->own_count;
 }
 
-const struct shared *exchange_chunk(const struct exchange *x, int i)
+const struct shared *h5vcat_exchange_chunk(const struct exchange *x, int i)
 {
     return &x->own[i];
 }
 
 /* ---- New and free -------------------------------------------------------------------------------------- */
 
-void exchange_free(struct exchange *x)
+void h5vcat_exchange_free(struct exchange *x)
 {
     if (!x)
         return;
@@ -366,7 +367,7 @@ void exchange_free(struct exchange *x)
     free(x);
 }
 
-enum h5vec_status exchange_new(struct merge *m, struct exchange **out, struct h5vec_error *err)
+enum h5vec_status h5vcat_exchange_new(struct merge *m, struct exchange **out, struct h5vec_error *err)
 {
     struct exchange *x = calloc(1, sizeof *x);
     size_t ranks = (size_t)m->ranks, pieces = ranks + 2 > MIN_PIECES / 2 ? 2 * (ranks + 2) : MIN_PIECES;
@@ -387,7 +388,7 @@ enum h5vec_status exchange_new(struct merge *m, struct exchange **out, struct h5
     bool ok = x->own && x->requests && x->statuses && x->arrivals && x->load && x->held && x->sent &&
               x->pieces && x->outgoing;
     if (!ok) {
-        exchange_free(x);
+        h5vcat_exchange_free(x);
         return h5vcat_no_memory(err);
     }
     *out = x;

@@ -20,26 +20,26 @@ struct shared {
 
 struct exchange;
 
-enum h5vec_status exchange_new(struct merge *m, struct exchange **out, struct h5vec_error *err);
-void exchange_free(struct exchange *x);
+enum h5vec_status h5vcat_exchange_new(struct merge *m, struct exchange **out, struct h5vec_error *err);
+void h5vcat_exchange_free(struct exchange *x);
 
 /* Begin with a page. Local, alike on every rank. */
-void exchange_begin(struct exchange *x, struct page *page);
+void h5vcat_exchange_begin(struct exchange *x, struct page *page);
 
 /* Whether rounds are left: the same on every rank. */
-bool exchange_left(const struct exchange *x);
+bool h5vcat_exchange_left(const struct exchange *x);
 
 /* Collective: the next batch of shared chunks, as many as fit every rank's buffers. assembly: budget.assembly
  * bytes, where the chunks are put together. A rank that fails takes part to the end; the error is its own and
  * is to be agreed on. */
-enum h5vec_status exchange_round(struct exchange *x, char *assembly, struct h5vec_error *err);
+enum h5vec_status h5vcat_exchange_round(struct exchange *x, char *assembly, struct h5vec_error *err);
 
 /* The chunks of the last round that this rank owns. */
-int exchange_count(const struct exchange *x);
-const struct shared *exchange_chunk(const struct exchange *x, int i);
+int h5vcat_exchange_count(const struct exchange *x);
+const struct shared *h5vcat_exchange_chunk(const struct exchange *x, int i);
 
 /* Slabs (rows of chunks) in which only this rank has rows: [*first, *end). */
-void exchange_own_slabs(const struct merge *m, const struct page_item *p, int rank, uint64_t *first,
-                        uint64_t *end);
+void h5vcat_exchange_own_slabs(const struct merge *m, const struct page_item *p, int rank, uint64_t *first,
+                               uint64_t *end);
 
 #endif

@@ -9,8 +9,8 @@
 
 #define STEP ((size_t)1 << 30)
 
-enum h5vec_status file_write(int fd, const char *name, uint64_t offset, const void *data, size_t size,
-                             struct h5vec_error *err)
+enum h5vec_status h5vcat_file_write(int fd, const char *name, uint64_t offset, const void *data, size_t size,
+                                    struct h5vec_error *err)
 {
     const char *p = data;
     while (size > 0) {
@@ -26,8 +26,8 @@ enum h5vec_status file_write(int fd, const char *name, uint64_t offset, const vo
     return H5VEC_OK;
 }
 
-enum h5vec_status file_read(int fd, const char *name, uint64_t offset, void *data, size_t size,
-                            struct h5vec_error *err)
+enum h5vec_status h5vcat_file_read(int fd, const char *name, uint64_t offset, void *data, size_t size,
+                                   struct h5vec_error *err)
 {
     char *p = data;
     while (size > 0) {

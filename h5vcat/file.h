@@ -10,11 +10,11 @@
 #include <stdint.h>
 #include "h5vec_status.h"
 
-enum h5vec_status file_write(int fd, const char *name, uint64_t offset, const void *data, size_t size,
-                             struct h5vec_error *err);
+enum h5vec_status h5vcat_file_write(int fd, const char *name, uint64_t offset, const void *data, size_t size,
+                                    struct h5vec_error *err);
 
 /* A file that ends before offset + size is an error. */
-enum h5vec_status file_read(int fd, const char *name, uint64_t offset, void *data, size_t size,
-                            struct h5vec_error *err);
+enum h5vec_status h5vcat_file_read(int fd, const char *name, uint64_t offset, void *data, size_t size,
+                                   struct h5vec_error *err);
 
 #endif

@@ -26,7 +26,7 @@ struct coder {
 
 /* ---- Pipelines --------------------------------------------------------------------------------------- */
 
-enum h5vec_status pipeline_get(hid_t dcpl, size_t element, struct pipeline *p, struct h5vec_error *err)
+enum h5vec_status h5vcat_pipeline_get(hid_t dcpl, size_t element, struct pipeline *p, struct h5vec_error *err)
 {
     memset(p, 0, sizeof *p);
     if (H5Pget_layout(dcpl) != H5D_CHUNKED)
@@ -50,7 +50,7 @@ enum h5vec_status pipeline_get(hid_t dcpl, size_t element, struct pipeline *p, s
     return H5VEC_OK;
 }
 
-bool pipeline_is_ours(const struct pipeline *p, H5Z_filter_t *foreign)
+bool h5vcat_pipeline_is_ours(const struct pipeline *p, H5Z_filter_t *foreign)
 {
     int deflates = 0;
     for (int i = 0; i < p->count; i++) {
@@ -65,7 +65,7 @@ bool pipeline_is_ours(const struct pipeline *p, H5Z_filter_t *foreign)
     return true;
 }
 
-bool pipeline_equal(const struct pipeline *a, const struct pipeline *b)
+bool h5vcat_pipeline_equal(const struct pipeline *a, const struct pipeline *b)
 {
     if (a->count != b->count)
         return false;
@@ -75,7 +75,7 @@ bool pipeline_equal(const struct pipeline *a, const struct pipeline *b)
     return true;
 }
 
-int pipeline_find(const struct pipeline *p, H5Z_filter_t id)
+int h5vcat_pipeline_find(const struct pipeline *p, H5Z_filter_t id)
 {
     for (int i = 0; i < p->count; i++)
         if (p->filter[i].id == id)
@@ -83,7 +83,7 @@ int pipeline_find(const struct pipeline *p, H5Z_filter_t id)
     return -1;
 }
 
-const char *filter_name(H5Z_filter_t id, char name[32])
+const char *h5vcat_filter_name(H5Z_filter_t id, char name[32])
 {
     static const struct {
         H5Z_filter_t id;
@@ -109,7 +109,7 @@ const char *filter_name(H5Z_filter_t id, char name[32])
 
 /* ---- The coder --------------------------------------------------------------------------------------- */
 
-enum h5vec_status coder_new(enum h5vcat_encoder encoder, struct coder **out, struct h5vec_error *err)
+enum h5vec_status h5vcat_coder_new(enum h5vcat_encoder encoder, struct coder **out, struct h5vec_error *err)
 {
     struct coder *c = calloc(1, sizeof *c);
     if (c)
@@ -124,7 +124,7 @@ enum h5vec_status coder_new(enum h5vcat_encoder encoder, struct coder **out, str
     return H5VEC_OK;
 }
 
-void coder_free(struct coder *c)
+void h5vcat_coder_free(struct coder *c)
 {
     if (!c)
         return;
@@ -149,7 +149,7 @@ static char *scratch(struct coder *c, int which, size_t size)
     return c->scratch[which];
 }
 
-size_t coder_bound(const struct pipeline *p, size_t size)
+size_t h5vcat_coder_bound(const struct pipeline *p, size_t size)
 {
     /* libdeflate 1.14's bound is below zlib's for tiny inputs: take the larger one. */
     for (int i = 0; i < p->count; i++) {
@@ -340,11 +340,11 @@ static enum h5vec_status encode_one(struct coder *c, const struct pipeline *p, i
     }
 }
 
-enum h5vec_status coder_encode(struct coder *c, const struct pipeline *p, const void *raw, size_t size,
-                               void *out, size_t *out_size, struct h5vec_error *err)
+enum h5vec_status h5vcat_coder_encode(struct coder *c, const struct pipeline *p, const void *raw, size_t size,
+                                      void *out, size_t *out_size, struct h5vec_error *err)
 {
     const void *in = raw;
-    size_t in_size = size, bound = coder_bound(p, size);
+    size_t in_size = size, bound = h5vcat_coder_bound(p, size);
     for (int i = 0; i < p->count; i++) {
         void *to = i == p->count - 1 ? out : scratch(c, i % 2, bound);
         if (!to)
@@ -364,7 +364,7 @@ enum h5vec_status coder_encode(struct coder *c, const struct pipeline *p, const 
  * the input behind it, where only a checksum changes it. */
 static size_t size_before(const struct pipeline *p, unsigned mask, int i, size_t raw_size, size_t size)
 {
-    int deflate = pipeline_find(p, H5Z_FILTER_DEFLATE);
+    int deflate = h5vcat_pipeline_find(p, H5Z_FILTER_DEFLATE);
     if (deflate >= 0 && deflate < i && !(mask >> deflate & 1))
         return p->filter[i].id == H5Z_FILTER_FLETCHER32 && size >= 4 ? size - 4 : size;
     for (int k = 0; k < i; k++)
@@ -399,8 +399,9 @@ static enum h5vec_status decode_one(struct coder *c, const struct pipeline *p, i
     return H5VEC_OK;
 }
 
-enum h5vec_status coder_decode(struct coder *c, const struct pipeline *p, unsigned mask, const void *stored,
-                               size_t stored_size, void *raw, size_t raw_size, struct h5vec_error *err)
+enum h5vec_status h5vcat_coder_decode(struct coder *c, const struct pipeline *p, unsigned mask,
+                                      const void *stored, size_t stored_size, void *raw, size_t raw_size,
+                                      struct h5vec_error *err)
 {
     int first = 0; /* the filter that is undone last */
     while (first < p->count && mask >> first & 1)

@@ -27,32 +27,35 @@ struct pipeline {
 };
 
 /* Read the pipeline of a dataset creation property list. element: bytes of the dataset's type. */
-enum h5vec_status pipeline_get(hid_t dcpl, size_t element, struct pipeline *p, struct h5vec_error *err);
+enum h5vec_status h5vcat_pipeline_get(hid_t dcpl, size_t element, struct pipeline *p,
+                                      struct h5vec_error *err);
 
-/* Whether coder_encode and coder_decode can do it; otherwise *foreign is the first filter they cannot. */
-bool pipeline_is_ours(const struct pipeline *p, H5Z_filter_t *foreign);
+/* Whether h5vcat_coder_encode and h5vcat_coder_decode can do it; otherwise *foreign is the first filter they
+ * cannot. */
+bool h5vcat_pipeline_is_ours(const struct pipeline *p, H5Z_filter_t *foreign);
 
-bool pipeline_equal(const struct pipeline *a, const struct pipeline *b);
-int pipeline_find(const struct pipeline *p, H5Z_filter_t id); /* index, or -1 */
+bool h5vcat_pipeline_equal(const struct pipeline *a, const struct pipeline *b);
+int h5vcat_pipeline_find(const struct pipeline *p, H5Z_filter_t id); /* index, or -1 */
 
 /* The name users know a filter by ("deflate"), in name if it is not a well-known one. */
-const char *filter_name(H5Z_filter_t id, char name[32]);
+const char *h5vcat_filter_name(H5Z_filter_t id, char name[32]);
 
 /* Encoders, decoders and their scratch memory (about two chunks). One per rank. */
 struct coder;
-enum h5vec_status coder_new(enum h5vcat_encoder encoder, struct coder **out, struct h5vec_error *err);
-void coder_free(struct coder *c);
+enum h5vec_status h5vcat_coder_new(enum h5vcat_encoder encoder, struct coder **out, struct h5vec_error *err);
+void h5vcat_coder_free(struct coder *c);
 
-/* Bytes that coder_encode may need for size bytes of raw data. */
-size_t coder_bound(const struct pipeline *p, size_t size);
+/* Bytes that h5vcat_coder_encode may need for size bytes of raw data. */
+size_t h5vcat_coder_bound(const struct pipeline *p, size_t size);
 
-/* Encode size bytes into out (coder_bound bytes of room). */
-enum h5vec_status coder_encode(struct coder *c, const struct pipeline *p, const void *raw, size_t size,
-                               void *out, size_t *out_size, struct h5vec_error *err);
+/* Encode size bytes into out (h5vcat_coder_bound bytes of room). */
+enum h5vec_status h5vcat_coder_encode(struct coder *c, const struct pipeline *p, const void *raw, size_t size,
+                                      void *out, size_t *out_size, struct h5vec_error *err);
 
 /* Decode a stored chunk to exactly raw_size bytes; filters whose bit is set in mask were skipped. The message
  * of a failure says what is wrong with the chunk, not where it is. */
-enum h5vec_status coder_decode(struct coder *c, const struct pipeline *p, unsigned mask, const void *stored,
-                               size_t stored_size, void *raw, size_t raw_size, struct h5vec_error *err);
+enum h5vec_status h5vcat_coder_decode(struct coder *c, const struct pipeline *p, unsigned mask,
+                                      const void *stored, size_t stored_size, void *raw, size_t raw_size,
+                                      struct h5vec_error *err);
 
 #endif

@@ -73,8 +73,8 @@ static enum h5vec_status build_dataset(struct schema *s, struct item *it, const 
     it->element = (uint32_t)o->element;
     it->rank = o->rank;
     it->dims = calloc(2 * (size_t)o->rank + 1, sizeof *it->dims);
-    it->type = schema_encode_type(s, o->type);
-    it->dcpl = schema_encode_plist(s, o->dcpl);
+    it->type = h5vcat_schema_encode_type(s, o->type);
+    it->dcpl = h5vcat_schema_encode_plist(s, o->dcpl);
     if (!it->dims || !it->type || !it->dcpl)
         return h5vec_layer_error_hdf5(err, "%s: %s: cannot read its type or properties", o->file, o->path);
     it->row_bytes = o->element;
@@ -90,7 +90,7 @@ static enum h5vec_status build_dataset(struct schema *s, struct item *it, const 
     enum h5vec_status st = read_scalar(o, &bytes, err);
     if (st)
         return st;
-    it->value = schema_blob(s, bytes, o->element);
+    it->value = h5vcat_schema_blob(s, bytes, o->element);
     free(bytes);
     return it->value ? H5VEC_OK : h5vcat_no_memory(err);
 }
@@ -103,21 +103,21 @@ static enum h5vec_status build_visit(void *context, const struct scan_object *o,
     enum h5vec_status st = layer_role(o, &role, err);
     if (st)
         return st;
-    struct item *it = schema_add(s, o->path);
+    struct item *it = h5vcat_schema_add(s, o->path);
     if (!it)
         return h5vcat_no_memory(err);
     it->role = role;
     it->optional = role == H5VEC_LAYER_ROLE_VALID || role == H5VEC_LAYER_ROLE_COLUMN_VALID;
-    if (o->is_layer && schema_add_layer(s, o->path) < 0)
+    if (o->is_layer && h5vcat_schema_add_layer(s, o->path) < 0)
         return h5vcat_no_memory(err);
     it->is_layer = o->is_layer;
-    it->layer = o->layer ? layers_find(s, o->layer) : -1;
+    it->layer = o->layer ? h5vcat_layers_find(s, o->layer) : -1;
     if (!o->is_group)
         return build_dataset(s, it, o, err);
     it->kind = ITEM_GROUP;
     it->optional = o->layer && strcmp(inside_layer(o), H5VEC_LAYER_GROUP_VALID) == 0;
     hid_t gcpl = H5Gget_create_plist(o->id);
-    it->dcpl = gcpl < 0 ? NULL : schema_encode_plist(s, gcpl);
+    it->dcpl = gcpl < 0 ? NULL : h5vcat_schema_encode_plist(s, gcpl);
     if (gcpl >= 0)
         H5Pclose(gcpl);
     if (!it->dcpl)
@@ -136,11 +136,11 @@ static enum h5vec_status complete_layers(struct schema *s, struct h5vec_error *e
         size_t prefix = strcmp(layer, "/") == 0 ? 0 : strlen(layer);
         enum h5vec_status st = H5VEC_OK;
         if (role == H5VEC_LAYER_ROLE_WKB) {
-            st =
-                layers_add_dataset(s, s->items[i].layer, H5VEC_LAYER_PATH_VALID, H5VEC_LAYER_ROLE_VALID, err);
+            st = h5vcat_layers_add_dataset(s, s->items[i].layer, H5VEC_LAYER_PATH_VALID,
+                                           H5VEC_LAYER_ROLE_VALID, err);
             if (!st)
-                st = layers_add_dataset(s, s->items[i].layer, H5VEC_LAYER_PATH_BLOCKS,
-                                        H5VEC_LAYER_ROLE_BLOCKS, err);
+                st = h5vcat_layers_add_dataset(s, s->items[i].layer, H5VEC_LAYER_PATH_BLOCKS,
+                                               H5VEC_LAYER_ROLE_BLOCKS, err);
         } else if (role == H5VEC_LAYER_ROLE_COLUMN_FIXED || role == H5VEC_LAYER_ROLE_TEXT_DATA) {
             const char *link = path + prefix + 1 + strlen(H5VEC_LAYER_GROUP_COLUMNS) + 1;
             size_t length =
@@ -149,7 +149,7 @@ static enum h5vec_status complete_layers(struct schema *s, struct h5vec_error *e
             if (!valid)
                 return h5vcat_no_memory(err);
             sprintf(valid, "%s/%.*s", H5VEC_LAYER_GROUP_VALID, (int)length, link);
-            st = layers_add_dataset(s, s->items[i].layer, valid, H5VEC_LAYER_ROLE_COLUMN_VALID, err);
+            st = h5vcat_layers_add_dataset(s, s->items[i].layer, valid, H5VEC_LAYER_ROLE_COLUMN_VALID, err);
             free(valid);
         }
         if (st)
@@ -160,25 +160,25 @@ static enum h5vec_status complete_layers(struct schema *s, struct h5vec_error *e
 
 static enum h5vec_status build_schema(struct merge *m, struct h5vec_error *err)
 {
-    m->schema = schema_new();
+    m->schema = h5vcat_schema_new();
     if (!m->schema)
         return h5vcat_no_memory(err);
     enum h5vec_status st;
     if (m->inputs.text[0]) {
-        st = text_schema(m, m->schema, 0, err);
+        st = h5vcat_text_schema(m, m->schema, 0, err);
     } else {
         hid_t file;
-        st = reader_open_file(m->inputs.names[0], &file, err);
+        st = h5vcat_reader_open_file(m->inputs.names[0], &file, err);
         if (st)
             return st;
         struct building b = {m, m->schema};
-        st = scan_file(file, m->inputs.names[0], build_visit, &b, err);
+        st = h5vcat_scan_file(file, m->inputs.names[0], build_visit, &b, err);
         H5Fclose(file);
     }
     if (!st)
         st = complete_layers(m->schema, err);
     if (!st)
-        schema_link(m->schema);
+        h5vcat_schema_link(m->schema);
     return st;
 }
 
@@ -196,7 +196,8 @@ static uint64_t chunk_hash(hid_t dcpl, int rank)
     hsize_t chunk[H5S_MAX_RANK];
     if (H5Pget_layout(dcpl) != H5D_CHUNKED || H5Pget_chunk(dcpl, rank, chunk) != rank)
         return 1;
-    return XXH64(chunk, (size_t)rank * sizeof *chunk, 0) >> 1; /* MPICH 4.0's MPI_MAX takes the top bit for a sign */
+    return XXH64(chunk, (size_t)rank * sizeof *chunk, 0) >>
+           1; /* MPICH 4.0's MPI_MAX takes the top bit for a sign */
 }
 
 /* Bytes of a decoded chunk; 0 if the dataset has none. */
@@ -237,7 +238,7 @@ static enum h5vec_status match_rows(struct matching *w, int i, const struct scan
     w->first[i] = w->part->input;
     w->chunk[i] = hash;
     if (w->part->input > 0) {
-        w->mine[i] = schema_encode_plist(w->m->schema, o->dcpl);
+        w->mine[i] = h5vcat_schema_encode_plist(w->m->schema, o->dcpl);
         if (!w->mine[i])
             return h5vec_layer_error_hdf5(err, "%s: %s: cannot read its properties", o->file, o->path);
     }
@@ -265,7 +266,7 @@ static enum h5vec_status match_dataset(struct matching *w, int i, const struct s
     struct item *it = &w->m->schema->items[i];
     if ((o->rank > 0 ? ITEM_ROWS : ITEM_SAME) != it->kind || o->rank != it->rank)
         return differs(w, o, "another rank", err);
-    hid_t type = blob_type(it->type);
+    hid_t type = h5vcat_blob_type(it->type);
     if (type < 0)
         return h5vec_layer_error_hdf5(err, "%s: %s: cannot decode its type", o->file, o->path);
     if (H5Tequal(type, o->type) <= 0)
@@ -288,7 +289,7 @@ static enum h5vec_status match_layer(struct matching *w, const struct scan_objec
     const struct h5vec_layer_info *info = h5vec_layer_info(layer);
     uint64_t lo = cut_row(info->rows, w->part->lo), hi = cut_row(info->rows, w->part->hi);
     m->schema->layers[number].features += hi - lo;
-    st = layers_crs(m, number, w->part->input, info->geo, err);
+    st = h5vcat_layers_crs(m, number, w->part->input, info->geo, err);
     h5vec_layer_free(layer);
     for (int i = 0; i < m->schema->count && !st; i++) {
         struct item *it = &m->schema->items[i];
@@ -307,7 +308,7 @@ static enum h5vec_status match_visit(void *context, const struct scan_object *o,
     enum h5vec_status st = layer_role(o, &role, err);
     if (st)
         return st;
-    int i = schema_find(s, o->path);
+    int i = h5vcat_schema_find(s, o->path);
     if (i < 0)
         return h5vec_error_set(err, H5VEC_E_INCOMPATIBLE, 0, "%s: %s: is not in %s", o->file, o->path,
                                w->m->inputs.names[0]);
@@ -335,7 +336,7 @@ static enum h5vec_status layer_bytes(struct matching *w, hid_t file, struct h5ve
         if (s->items[i].bytes_item < 0)
             continue;
         int64_t at[2];
-        enum h5vec_status st = reader_offsets(file, w->name, s->items[i].path, &w->rows[i], at, err);
+        enum h5vec_status st = h5vcat_reader_offsets(file, w->name, s->items[i].path, &w->rows[i], at, err);
         if (st)
             return st;
         w->rows[s->items[i].bytes_item] = (struct rows){(uint64_t)at[0], (uint64_t)(at[1] - at[0])};
@@ -347,11 +348,11 @@ static enum h5vec_status match_hdf5(struct matching *w, struct h5vec_error *err)
 {
     struct schema *s = w->m->schema;
     hid_t file;
-    enum h5vec_status st = reader_open_file(w->name, &file, err);
+    enum h5vec_status st = h5vcat_reader_open_file(w->name, &file, err);
     if (st)
         return st;
     memset(w->seen, 0, (size_t)s->count);
-    st = scan_file(file, w->name, match_visit, w, err);
+    st = h5vcat_scan_file(file, w->name, match_visit, w, err);
     for (int i = 0; i < s->count && !st; i++) {
         bool made = s->items[i].role == H5VEC_LAYER_ROLE_BLOCKS; /* ours, whatever the input has */
         if (!w->seen[i] && !s->items[i].optional && !made)
@@ -369,7 +370,7 @@ static enum h5vec_status match_text(struct matching *w, struct h5vec_error *err)
 {
     struct schema *s = w->m->schema;
     const char *layer = w->m->options->layer;
-    int number = layers_find(s, layer);
+    int number = h5vcat_layers_find(s, layer);
     for (int i = 0; i < s->count; i++)
         if (strcmp(s->items[i].path, "/") != 0 && (number < 0 || s->items[i].layer != number))
             return h5vec_error_set(
@@ -380,7 +381,7 @@ static enum h5vec_status match_text(struct matching *w, struct h5vec_error *err)
         return h5vec_error_set(err, H5VEC_E_INCOMPATIBLE, 0,
                                "%s: %s: a text input's layer is not in %s (--layer)", w->name, layer,
                                w->m->inputs.names[0]);
-    enum h5vec_status st = text_spool(w->m, w->part->input, w->rows, err);
+    enum h5vec_status st = h5vcat_text_spool(w->m, w->part->input, w->rows, err);
     for (int i = 0; i < s->count && !st; i++) {
         struct item *it = &s->items[i];
         it->unlimited |= it->layer == number;
@@ -405,7 +406,7 @@ static enum h5vec_status match_part(struct matching *w, const struct part *part,
         return st;
     for (int i = 0; i < s->count; i++)
         s->items[i].mine += w->rows[i].count;
-    return spool_append(m->spool, m->numbers, w->rows, (size_t)s->count * sizeof *w->rows, err);
+    return h5vcat_spool_append(m->spool, m->numbers, w->rows, (size_t)s->count * sizeof *w->rows, err);
 }
 
 /* ---- From each rank's numbers to everybody's ----------------------------------------------------------- */
@@ -441,7 +442,7 @@ static enum h5vec_status share_properties(struct merge *m, const struct matching
                 struct item *it = &s->items[unpack_u64(&u)];
                 size_t n;
                 const void *bytes = unpack_blob(&u, &n);
-                if (!(it->dcpl = schema_blob(s, bytes, n)))
+                if (!(it->dcpl = h5vcat_schema_blob(s, bytes, n)))
                     st = h5vcat_no_memory(err);
             }
         }
@@ -523,19 +524,19 @@ static enum h5vec_status match_all(struct merge *m, struct h5vec_error *err)
     return st;
 }
 
-enum h5vec_status merge_numbers(const struct merge *m, int part, int first, int n, struct rows *out,
-                                struct h5vec_error *err)
+enum h5vec_status h5vcat_merge_numbers(const struct merge *m, int part, int first, int n, struct rows *out,
+                                       struct h5vec_error *err)
 {
     uint64_t at = ((uint64_t)part * (uint64_t)m->schema->count + (uint64_t)first) * sizeof *out;
-    return spool_read(m->spool, m->numbers, at, out, (size_t)n * sizeof *out, err);
+    return h5vcat_spool_read(m->spool, m->numbers, at, out, (size_t)n * sizeof *out, err);
 }
 
-enum h5vec_status gather_inputs(struct merge *m, struct h5vec_error *err)
+enum h5vec_status h5vcat_gather_inputs(struct merge *m, struct h5vec_error *err)
 {
     enum h5vec_status st = m->rank == 0 ? build_schema(m, err) : H5VEC_OK;
     st = h5vcat_agree(m->comm, st, err);
     if (!st)
-        st = schema_broadcast(m->comm, &m->schema, err);
+        st = h5vcat_schema_broadcast(m->comm, &m->schema, err);
     if (st)
         return st;
     m->streams = malloc((size_t)m->schema->count * sizeof *m->streams);
@@ -543,7 +544,7 @@ enum h5vec_status gather_inputs(struct merge *m, struct h5vec_error *err)
         for (int i = 0; i < m->schema->count; i++)
             m->streams[i] = -1;
     m->vertices = -1;
-    st = m->streams ? spool_stream(m->spool, &m->numbers, err) : h5vcat_no_memory(err);
+    st = m->streams ? h5vcat_spool_stream(m->spool, &m->numbers, err) : h5vcat_no_memory(err);
     st = h5vcat_agree(m->comm, st, err);
     return st ? st : match_all(m, err);
 }

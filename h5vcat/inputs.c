@@ -51,7 +51,7 @@ static enum h5vec_status look_at(const char *name, uint64_t *size, uint8_t *text
     return status;
 }
 
-uint64_t inputs_border(const uint64_t *sizes, const uint8_t *text, uint32_t count, int rank, int ranks)
+uint64_t h5vcat_inputs_border(const uint64_t *sizes, const uint8_t *text, uint32_t count, int rank, int ranks)
 {
     if (rank <= 0)
         return 0;
@@ -76,8 +76,8 @@ uint64_t inputs_border(const uint64_t *sizes, const uint8_t *text, uint32_t coun
 
 static enum h5vec_status deal(struct inputs *in, int rank, int ranks, struct h5vec_error *err)
 {
-    uint64_t begin = inputs_border(in->sizes, in->text, in->count, rank, ranks);
-    uint64_t end = inputs_border(in->sizes, in->text, in->count, rank + 1, ranks);
+    uint64_t begin = h5vcat_inputs_border(in->sizes, in->text, in->count, rank, ranks);
+    uint64_t end = h5vcat_inputs_border(in->sizes, in->text, in->count, rank + 1, ranks);
     uint64_t files = begin < end ? (end - 1) / WHOLE - begin / WHOLE + 1 : 0;
     in->parts = malloc((files + 1) * sizeof *in->parts);
     if (!in->parts)
@@ -94,8 +94,8 @@ static enum h5vec_status deal(struct inputs *in, int rank, int ranks, struct h5v
     return H5VEC_OK;
 }
 
-enum h5vec_status inputs_open(MPI_Comm comm, const struct h5vcat_options *options, struct inputs *in,
-                              struct h5vec_error *err)
+enum h5vec_status h5vcat_inputs_open(MPI_Comm comm, const struct h5vcat_options *options, struct inputs *in,
+                                     struct h5vec_error *err)
 {
     int rank, ranks;
     MPI_Comm_rank(comm, &rank);
@@ -118,7 +118,7 @@ enum h5vec_status inputs_open(MPI_Comm comm, const struct h5vcat_options *option
     return h5vcat_agree(comm, deal(in, rank, ranks, err), err);
 }
 
-void inputs_free(struct inputs *in)
+void h5vcat_inputs_free(struct inputs *in)
 {
     free(in->sizes);
     free(in->text);

@@ -29,9 +29,9 @@ struct inputs {
 };
 
 /* Collective: look at every input and deal them out. */
-enum h5vec_status inputs_open(MPI_Comm comm, const struct h5vcat_options *options, struct inputs *in,
-                              struct h5vec_error *err);
-void inputs_free(struct inputs *in);
+enum h5vec_status h5vcat_inputs_open(MPI_Comm comm, const struct h5vcat_options *options, struct inputs *in,
+                                     struct h5vec_error *err);
+void h5vcat_inputs_free(struct inputs *in);
 
 /* First row of n rows at a cut. */
 static inline uint64_t cut_row(uint64_t n, uint32_t cut)
@@ -39,8 +39,9 @@ static inline uint64_t cut_row(uint64_t n, uint32_t cut)
     return n / WHOLE * cut + n % WHOLE * cut / WHOLE;
 }
 
-/* Where rank r's share begins, counted in WHOLE a file: the pure function behind inputs_open. sizes and text
- * have count entries. */
-uint64_t inputs_border(const uint64_t *sizes, const uint8_t *text, uint32_t count, int rank, int ranks);
+/* Where rank r's share begins, counted in WHOLE a file: the pure function behind h5vcat_inputs_open. sizes
+ * and text have count entries. */
+uint64_t h5vcat_inputs_border(const uint64_t *sizes, const uint8_t *text, uint32_t count, int rank,
+                              int ranks);
 
 #endif

@@ -13,7 +13,7 @@
 
 /* ---- The schema of a layer --------------------------------------------------------------------------- */
 
-int layers_find(const struct schema *s, const char *path)
+int h5vcat_layers_find(const struct schema *s, const char *path)
 {
     for (int i = 0; i < s->layer_count; i++)
         if (strcmp(s->layers[i].path, path) == 0)
@@ -43,8 +43,8 @@ static enum h5vec_status add_groups(struct schema *s, int layer, char *path, str
             *end = '\0';
         }
         const char *name = end > path ? path : "/";
-        bool there = schema_find(s, name) >= 0;
-        struct item *it = there ? NULL : schema_add(s, name);
+        bool there = h5vcat_schema_find(s, name) >= 0;
+        struct item *it = there ? NULL : h5vcat_schema_add(s, name);
         if (it) {
             const char *base = s->layers[layer].path;
             hid_t gcpl = H5Pcreate(H5P_GROUP_CREATE);
@@ -54,7 +54,7 @@ static enum h5vec_status add_groups(struct schema *s, int layer, char *path, str
             bool inside = strncmp(name, base, n) == 0 && (name[n] == '/' || name[n] == '\0');
             it->layer = inside ? layer : -1;
             it->optional = inside && name[n] && strcmp(name + n + 1, H5VEC_LAYER_GROUP_VALID) == 0;
-            it->dcpl = gcpl < 0 ? NULL : schema_encode_plist(s, gcpl);
+            it->dcpl = gcpl < 0 ? NULL : h5vcat_schema_encode_plist(s, gcpl);
             if (gcpl >= 0)
                 H5Pclose(gcpl);
         }
@@ -66,7 +66,8 @@ static enum h5vec_status add_groups(struct schema *s, int layer, char *path, str
     return H5VEC_OK;
 }
 
-enum h5vec_status layers_add_group(struct schema *s, int layer, const char *path, struct h5vec_error *err)
+enum h5vec_status h5vcat_layers_add_group(struct schema *s, int layer, const char *path,
+                                          struct h5vec_error *err)
 {
     char *full = join_path(s->layers[layer].path, path);
     if (!full)
@@ -82,22 +83,22 @@ enum h5vec_status layers_add_group(struct schema *s, int layer, const char *path
     return st;
 }
 
-enum h5vec_status layers_add_dataset(struct schema *s, int layer, const char *path,
-                                     enum h5vec_layer_role role, struct h5vec_error *err)
+enum h5vec_status h5vcat_layers_add_dataset(struct schema *s, int layer, const char *path,
+                                            enum h5vec_layer_role role, struct h5vec_error *err)
 {
     char *full = join_path(s->layers[layer].path, path);
     if (!full)
         return h5vcat_no_memory(err);
     enum h5vec_status st = H5VEC_OK;
     struct h5vec_layer_dataset made = {H5I_INVALID_HID, H5I_INVALID_HID, H5I_INVALID_HID};
-    if (schema_find(s, full) >= 0)
+    if (h5vcat_schema_find(s, full) >= 0)
         goto done;
     st = add_groups(s, layer, full, err);
     if (!st)
         st = h5vec_layer_dataset_init(&made, role, NULL, 1 << 20, NULL, err);
     if (st)
         goto done;
-    struct item *it = schema_add(s, full);
+    struct item *it = h5vcat_schema_add(s, full);
     hsize_t dims[H5S_MAX_RANK];
     if (!it || !(it->dims = calloc(2 * H5S_MAX_RANK, sizeof *it->dims))) {
         st = h5vcat_no_memory(err);
@@ -112,8 +113,8 @@ enum h5vec_status layers_add_dataset(struct schema *s, int layer, const char *pa
     it->row_bytes = it->element;
     for (int d = 1; d < it->rank; d++)
         it->row_bytes *= it->dims[d] = dims[d];
-    it->type = schema_encode_type(s, made.type);
-    it->dcpl = schema_encode_plist(s, made.dcpl);
+    it->type = h5vcat_schema_encode_type(s, made.type);
+    it->dcpl = h5vcat_schema_encode_plist(s, made.dcpl);
     if (!it->type || !it->dcpl)
         st = h5vcat_no_memory(err);
     h5vec_layer_dataset_free(&made);
@@ -132,8 +133,8 @@ static enum h5vec_status crs_differs(struct merge *m, int layer, uint32_t a, uin
                            m->inputs.names[second], m->schema->layers[layer].path, m->inputs.names[first]);
 }
 
-enum h5vec_status layers_crs(struct merge *m, int layer, uint32_t input, const struct h5vec_layer_geo *geo,
-                             struct h5vec_error *err)
+enum h5vec_status h5vcat_layers_crs(struct merge *m, int layer, uint32_t input,
+                                    const struct h5vec_layer_geo *geo, struct h5vec_error *err)
 {
     struct layer_plan *l = &m->schema->layers[layer];
     if (l->crs_input == NOBODY) {
@@ -221,7 +222,7 @@ static enum h5vec_status spill_blocks(struct indexing *x, size_t n, struct h5vec
         x->head = x->blocks.block[0];
     int stream = x->m->schema->layers[x->layer].block_stream;
     enum h5vec_status st =
-        spool_append(x->m->spool, stream, x->blocks.block, n * sizeof *x->blocks.block, err);
+        h5vcat_spool_append(x->m->spool, stream, x->blocks.block, n * sizeof *x->blocks.block, err);
     if (!st)
         h5vec_layer_blocks_drop(&x->blocks, n);
     return st;
@@ -270,7 +271,7 @@ static enum h5vec_status index_hdf5(struct indexing *x, const struct part *part,
     const char *path = m->schema->layers[x->layer].path;
     struct h5vec_layer *layer = NULL;
     hid_t file;
-    enum h5vec_status st = reader_file(m->reader, part->input, &file, err);
+    enum h5vec_status st = h5vcat_reader_file(m->reader, part->input, &file, err);
     if (st)
         return st;
     st = h5vec_layer_open(file, path, &layer, err);
@@ -308,15 +309,16 @@ static enum h5vec_status index_text(struct indexing *x, const struct rows *featu
         size_t n = features->count - i < TEXT_ROWS ? (size_t)(features->count - i) : TEXT_ROWS;
         bool last = i + n == features->count;
         uint64_t at = features->start + i;
-        st = spool_read(m->spool, offsets_stream, at * sizeof *offsets, offsets,
-                        (n + !last) * sizeof *offsets, err);
+        st = h5vcat_spool_read(m->spool, offsets_stream, at * sizeof *offsets, offsets,
+                               (n + !last) * sizeof *offsets, err);
         if (last)
             offsets[n] = (int64_t)bytes;
         if (!st)
-            st =
-                spool_read(m->spool, m->vertices, at * sizeof *vertices, vertices, n * sizeof *vertices, err);
+            st = h5vcat_spool_read(m->spool, m->vertices, at * sizeof *vertices, vertices,
+                                   n * sizeof *vertices, err);
         if (!st)
-            st = spool_read(m->spool, m->streams[bbox], at * sizeof *boxes, boxes, n * sizeof *boxes, err);
+            st = h5vcat_spool_read(m->spool, m->streams[bbox], at * sizeof *boxes, boxes, n * sizeof *boxes,
+                                   err);
         for (size_t k = 0; k < n && !st; k++)
             st = add_feature(x, (uint64_t)(offsets[k + 1] - offsets[k]), vertices[k], boxes[k], err);
         i += n;
@@ -338,9 +340,9 @@ static enum h5vec_status index_parts(struct indexing *x, struct h5vec_error *err
     for (int p = 0; p < m->inputs.part_count; p++) {
         const struct part *part = &m->inputs.parts[p];
         struct rows features, wkb;
-        enum h5vec_status st = merge_numbers(m, p, l->offsets, 1, &features, err);
+        enum h5vec_status st = h5vcat_merge_numbers(m, p, l->offsets, 1, &features, err);
         if (!st)
-            st = merge_numbers(m, p, l->wkb, 1, &wkb, err);
+            st = h5vcat_merge_numbers(m, p, l->wkb, 1, &wkb, err);
         if (!st && features.count > 0)
             st = m->inputs.text[part->input] ? index_text(x, &features, wkb.count, bbox, err)
                                              : index_hdf5(x, part, &features, err);
@@ -382,7 +384,8 @@ static enum h5vec_status settle(struct indexing *x, const struct border *all, st
         if (all[r].entries > 1)
             break;
     }
-    return spool_append(m->spool, l->block_stream, x->blocks.block, x->blocks.count * sizeof *last, err);
+    return h5vcat_spool_append(m->spool, l->block_stream, x->blocks.block, x->blocks.count * sizeof *last,
+                               err);
 }
 
 static enum h5vec_status share_borders(struct indexing *x, struct h5vec_error *err)
@@ -397,7 +400,7 @@ static enum h5vec_status share_borders(struct indexing *x, struct h5vec_error *e
     if (!st) {
         MPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, m->comm);
         st = settle(x, all, err);
-        uint64_t held = spool_length(m->spool, l->block_stream) / sizeof mine.head;
+        uint64_t held = h5vcat_spool_length(m->spool, l->block_stream) / sizeof mine.head;
         m->schema->items[l->blocks].mine = held - (uint64_t)l->block_skip;
         st = h5vcat_agree(m->comm, st, err);
     }
@@ -426,7 +429,7 @@ static enum h5vec_status index_layer(struct merge *m, int layer, struct h5vec_er
     l->features_base = x.row = before[0];
     x.offset = before[1];
     l->geo.box = vcodec_box_empty();
-    enum h5vec_status st = spool_stream(m->spool, &l->block_stream, err);
+    enum h5vec_status st = h5vcat_spool_stream(m->spool, &l->block_stream, err);
     if (!st)
         st = index_parts(&x, err);
     st = h5vcat_agree(m->comm, st, err);
@@ -438,7 +441,7 @@ static enum h5vec_status index_layer(struct merge *m, int layer, struct h5vec_er
     return st;
 }
 
-enum h5vec_status layers_index(struct merge *m, struct h5vec_error *err)
+enum h5vec_status h5vcat_layers_index(struct merge *m, struct h5vec_error *err)
 {
     for (int i = 0; i < m->schema->layer_count; i++) {
         enum h5vec_status st = share_crs(m, i, err);

@@ -18,14 +18,14 @@
 #include "verify.h"
 #include "writer.h"
 
-double merge_now(void)
+double h5vcat_merge_now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-void merge_say(const struct merge *m, enum h5vcat_message kind, const char *fmt, ...)
+void h5vcat_merge_say(const struct merge *m, enum h5vcat_message kind, const char *fmt, ...)
 {
     char line[4200];
     va_list args;
@@ -37,17 +37,18 @@ void merge_say(const struct merge *m, enum h5vcat_message kind, const char *fmt,
     m->options->say(m->options->say_context, kind, line);
 }
 
-void merge_progress(struct merge *m, uint64_t bytes)
+void h5vcat_merge_progress(struct merge *m, uint64_t bytes)
 {
     m->done += bytes;
     if (m->rank != 0 || m->options->progress <= 0 || m->all == 0)
         return;
-    double now = merge_now(), share = (double)m->done / (double)m->all, spent = now - m->started;
+    double now = h5vcat_merge_now(), share = (double)m->done / (double)m->all, spent = now - m->started;
     if (now - m->told < m->options->progress)
         return;
     m->told = now;
-    merge_say(m, H5VCAT_PROGRESS, "%3.0f %%, %.1f MB/s, %.0f s left", 100 * share,
-              share * (double)m->report.raw_bytes / spent / 1e6, share > 0 ? spent / share - spent : 0.0);
+    h5vcat_merge_say(m, H5VCAT_PROGRESS, "%3.0f %%, %.1f MB/s, %.0f s left", 100 * share,
+                     share * (double)m->report.raw_bytes / spent / 1e6,
+                     share > 0 ? spent / share - spent : 0.0);
 }
 
 int h5vcat_exit_code(enum h5vec_status status)
@@ -114,26 +115,26 @@ static enum h5vec_status merge_open(struct merge *m, struct h5vec_error *err)
 {
     MPI_Comm_rank(m->comm, &m->rank);
     MPI_Comm_size(m->comm, &m->ranks);
-    m->started = m->told = merge_now();
+    m->started = m->told = h5vcat_merge_now();
     enum h5vec_status st = h5vcat_agree(m->comm, name_output(m, err), err);
     if (st)
         return st;
-    st = spool_new(m->directory, (size_t)(m->options->buffer_size / 16), &m->spool, err);
+    st = h5vcat_spool_new(m->directory, (size_t)(m->options->buffer_size / 16), &m->spool, err);
     if (!st)
-        st = coder_new(m->options->encoder, &m->coder, err);
+        st = h5vcat_coder_new(m->options->encoder, &m->coder, err);
     if (!st)
-        st = reader_new(m, &m->reader, err);
+        st = h5vcat_reader_new(m, &m->reader, err);
     st = h5vcat_agree(m->comm, st, err);
-    return st ? st : inputs_open(m->comm, m->options, &m->inputs, err);
+    return st ? st : h5vcat_inputs_open(m->comm, m->options, &m->inputs, err);
 }
 
 static void merge_free(struct merge *m)
 {
-    reader_free(m->reader);
-    coder_free(m->coder);
-    spool_free(m->spool);
-    schema_free(m->schema);
-    inputs_free(&m->inputs);
+    h5vcat_reader_free(m->reader);
+    h5vcat_coder_free(m->coder);
+    h5vcat_spool_free(m->spool);
+    h5vcat_schema_free(m->schema);
+    h5vcat_inputs_free(&m->inputs);
     free(m->streams);
     free(m->rows_buffer);
     free(m->temporary);
@@ -144,15 +145,15 @@ static void merge_free(struct merge *m)
 
 static enum h5vec_status make_plan(struct merge *m, struct h5vec_error *err)
 {
-    double begin = merge_now();
-    enum h5vec_status st = gather_inputs(m, err);
+    double begin = h5vcat_merge_now();
+    enum h5vec_status st = h5vcat_gather_inputs(m, err);
     if (!st)
-        st = layers_index(m, err);
+        st = h5vcat_layers_index(m, err);
     if (!st)
-        st = plan_make(m, err);
+        st = h5vcat_plan_make(m, err);
     for (int i = 0; !st && i < m->schema->count; i++)
         m->all += m->schema->items[i].mine * m->schema->items[i].row_bytes;
-    m->report.seconds_scan = merge_now() - begin;
+    m->report.seconds_scan = h5vcat_merge_now() - begin;
     return st;
 }
 
@@ -163,16 +164,16 @@ static enum h5vec_status write_pages(struct merge *m, const struct writer *w, vo
     enum h5vec_status st = H5VEC_OK;
     while (!st && cursor < m->schema->count) {
         struct page page;
-        st = page_next(m, &cursor, &page, err);
+        st = h5vcat_page_next(m, &cursor, &page, err);
         if (st)
             break;
-        double begin = merge_now();
-        st = page_read_ahead(m, &page, err);
-        m->report.seconds_read += merge_now() - begin;
+        double begin = h5vcat_merge_now();
+        st = h5vcat_page_read_ahead(m, &page, err);
+        m->report.seconds_read += h5vcat_merge_now() - begin;
         st = h5vcat_agree(m->comm, st, err);
         if (!st)
             st = w->page(m, state, &page, err);
-        page_free(&page);
+        h5vcat_page_free(&page);
     }
     return st;
 }
@@ -197,24 +198,24 @@ static enum h5vec_status publish(struct merge *m, struct h5vec_error *err)
 static enum h5vec_status write_output(struct merge *m, struct h5vec_error *err)
 {
     const struct writer *w =
-        m->options->write == H5VCAT_WRITE_COLLECTIVE ? &writer_collective : &writer_direct;
+        m->options->write == H5VCAT_WRITE_COLLECTIVE ? &h5vcat_writer_collective : &h5vcat_writer_direct;
     void *state = NULL;
     m->rows_buffer = malloc(m->budget.rows + 1);
     enum h5vec_status st = m->rows_buffer ? H5VEC_OK : h5vcat_no_memory(err);
     st = h5vcat_agree(m->comm, st, err);
-    merge_say(m, H5VCAT_TEMPORARY, "%s", m->temporary);
+    h5vcat_merge_say(m, H5VCAT_TEMPORARY, "%s", m->temporary);
     if (!st)
         st = w->open(m, &state, err);
     if (!st)
         st = write_pages(m, w, state, err);
     st = w->close(m, state, st, err);
     if (!st && m->options->verify)
-        st = verify_output(m, err);
+        st = h5vcat_verify_output(m, err);
     if (!st)
         st = publish(m, err);
     if (st && m->rank == 0)
         unlink(m->temporary);
-    merge_say(m, H5VCAT_TEMPORARY, "%s", "");
+    h5vcat_merge_say(m, H5VCAT_TEMPORARY, "%s", "");
     return st;
 }
 
@@ -224,7 +225,7 @@ static void share_report(struct merge *m)
     struct h5vcat_report *r = &m->report;
     double *times[] = {&r->seconds,        &r->seconds_scan,  &r->seconds_read,  &r->seconds_exchange,
                        &r->seconds_encode, &r->seconds_write, &r->seconds_verify};
-    r->seconds = merge_now() - m->started;
+    r->seconds = h5vcat_merge_now() - m->started;
     for (size_t i = 0; i < sizeof times / sizeof *times; i++)
         MPI_Allreduce(MPI_IN_PLACE, times[i], 1, MPI_DOUBLE, MPI_MAX, m->comm);
     MPI_Allreduce(MPI_IN_PLACE, &r->stored_bytes, 1, MPI_UINT64_T, MPI_SUM, m->comm);
@@ -259,7 +260,7 @@ enum h5vec_status h5vcat_merge(MPI_Comm comm, const struct h5vcat_options *optio
     if (!st)
         st = make_plan(&m, err);
     if (!st && normal.dry_run)
-        plan_tell(&m);
+        h5vcat_plan_tell(&m);
     else if (!st)
         st = write_output(&m, err);
     if (!st) {

@@ -51,48 +51,51 @@ struct merge {
 };
 
 /* Seconds since some moment; for differences. */
-double merge_now(void);
+double h5vcat_merge_now(void);
 
 /* Send a line to the caller's say function: rank 0 only, elsewhere nothing happens. */
-void merge_say(const struct merge *m, enum h5vcat_message kind, const char *fmt, ...)
+void h5vcat_merge_say(const struct merge *m, enum h5vcat_message kind, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* So many more bytes of values have been read. Local; rank 0 tells its own progress, which the others keep up
  * with. */
-void merge_progress(struct merge *m, uint64_t bytes);
+void h5vcat_merge_progress(struct merge *m, uint64_t bytes);
 
 /* gather.c, collective: make the schema from the first input, compare every input with it, collect the
  * numbers of this rank's rows and the properties that the plan needs. Text inputs are spooled on the way. */
-enum h5vec_status gather_inputs(struct merge *m, struct h5vec_error *err);
+enum h5vec_status h5vcat_gather_inputs(struct merge *m, struct h5vec_error *err);
 
 /* text.c, local: the schema of a text input's layer, and the spooling of one (its rows are appended to the
  * streams of the items; numbers[i].count is set for each item of its layer). */
-enum h5vec_status text_schema(struct merge *m, struct schema *s, uint32_t input, struct h5vec_error *err);
-enum h5vec_status text_spool(struct merge *m, uint32_t input, struct rows *numbers, struct h5vec_error *err);
+enum h5vec_status h5vcat_text_schema(struct merge *m, struct schema *s, uint32_t input,
+                                     struct h5vec_error *err);
+enum h5vec_status h5vcat_text_spool(struct merge *m, uint32_t input, struct rows *numbers,
+                                    struct h5vec_error *err);
 
 /* layers.c, local: add a dataset of this role at path inside a layer, and the groups above it, unless they
  * are there. Valid datasets and their group are optional. */
-enum h5vec_status layers_add_dataset(struct schema *s, int layer, const char *path,
-                                     enum h5vec_layer_role role, struct h5vec_error *err);
+enum h5vec_status h5vcat_layers_add_dataset(struct schema *s, int layer, const char *path,
+                                            enum h5vec_layer_role role, struct h5vec_error *err);
 
 /* layers.c, local: add the group at path inside a layer ("": its own) and those above it, unless they are
  * there. */
-enum h5vec_status layers_add_group(struct schema *s, int layer, const char *path, struct h5vec_error *err);
+enum h5vec_status h5vcat_layers_add_group(struct schema *s, int layer, const char *path,
+                                          struct h5vec_error *err);
 
 /* The layer with this path, or -1. */
-int layers_find(const struct schema *s, const char *path);
+int h5vcat_layers_find(const struct schema *s, const char *path);
 
 /* layers.c, collective: CRS agreement, then every layer's block index, box and geometry types, from a pass
  * over this rank's features. */
-enum h5vec_status layers_index(struct merge *m, struct h5vec_error *err);
+enum h5vec_status h5vcat_layers_index(struct merge *m, struct h5vec_error *err);
 
 /* layers.c, local: note that input has this CRS for a layer; one that differs from an earlier input's is an
  * error. */
-enum h5vec_status layers_crs(struct merge *m, int layer, uint32_t input, const struct h5vec_layer_geo *geo,
-                             struct h5vec_error *err);
+enum h5vec_status h5vcat_layers_crs(struct merge *m, int layer, uint32_t input,
+                                    const struct h5vec_layer_geo *geo, struct h5vec_error *err);
 
 /* gather.c, local: read numbers of one part for items [first, first + n) into out. */
-enum h5vec_status merge_numbers(const struct merge *m, int part, int first, int n, struct rows *out,
-                                struct h5vec_error *err);
+enum h5vec_status h5vcat_merge_numbers(const struct merge *m, int part, int first, int n, struct rows *out,
+                                       struct h5vec_error *err);
 
 #endif

@@ -17,7 +17,7 @@
 
 static bool has_rows(const struct item *it)
 {
-    return it->kind == ITEM_ROWS && it->total > 0 && it->row_bytes > 0 && plan_wanted(it);
+    return it->kind == ITEM_ROWS && it->total > 0 && it->row_bytes > 0 && h5vcat_plan_wanted(it);
 }
 
 /* The end of the page that begins at first: the same on every rank. */
@@ -53,9 +53,9 @@ static enum h5vec_status set_parts(const struct merge *m, struct page_item *p, s
     uint64_t row = it->base, byte = it->bytes_item >= 0 ? s->items[it->bytes_item].base : 0;
     for (int k = 0; k < m->inputs.part_count; k++) {
         struct rows bytes = {0, 0};
-        enum h5vec_status st = merge_numbers(m, k, p->item, 1, &p->numbers[k], err);
+        enum h5vec_status st = h5vcat_merge_numbers(m, k, p->item, 1, &p->numbers[k], err);
         if (!st && it->bytes_item >= 0)
-            st = merge_numbers(m, k, it->bytes_item, 1, &bytes, err);
+            st = h5vcat_merge_numbers(m, k, it->bytes_item, 1, &bytes, err);
         if (st)
             return st;
         bool text = m->inputs.text[m->inputs.parts[k].input];
@@ -71,7 +71,7 @@ static enum h5vec_status set_parts(const struct merge *m, struct page_item *p, s
 static enum h5vec_status set_fill(const struct item *it, struct page_item *p, struct h5vec_error *err)
 {
     H5D_fill_value_t state;
-    hid_t dcpl = blob_plist(it->dcpl), type = blob_type(it->type);
+    hid_t dcpl = h5vcat_blob_plist(it->dcpl), type = h5vcat_blob_type(it->type);
     enum h5vec_status st = H5VEC_OK;
     if (dcpl < 0 || type < 0 || H5Pfill_value_defined(dcpl, &state) < 0) {
         st = h5vec_layer_error_hdf5(err, "%s: cannot decode its properties", it->path);
@@ -104,7 +104,7 @@ static enum h5vec_status fill_page(const struct merge *m, struct page *page, str
                                 .delta = delta + (size_t)k * parts,
                                 .dset = H5I_INVALID_HID};
         k++;
-        enum h5vec_status st = plan_storage(m, it, &p->storage, err);
+        enum h5vec_status st = h5vcat_plan_storage(m, it, &p->storage, err);
         if (!st)
             st = set_fill(it, p, err);
         if (!st)
@@ -136,7 +136,8 @@ static enum h5vec_status share_bases(const struct merge *m, struct page *page, s
     return st;
 }
 
-enum h5vec_status page_next(const struct merge *m, int *cursor, struct page *page, struct h5vec_error *err)
+enum h5vec_status h5vcat_page_next(const struct merge *m, int *cursor, struct page *page,
+                                   struct h5vec_error *err)
 {
     *page = (struct page){.first = *cursor, .end = page_end(m, *cursor)};
     *cursor = page->end;
@@ -151,11 +152,11 @@ enum h5vec_status page_next(const struct merge *m, int *cursor, struct page *pag
     if (!st && page->count > 0)
         st = share_bases(m, page, err);
     if (st)
-        page_free(page);
+        h5vcat_page_free(page);
     return st;
 }
 
-void page_free(struct page *page)
+void h5vcat_page_free(struct page *page)
 {
     for (int i = 0; i < page->count && page->items; i++)
         free(page->items[i].fill);
@@ -188,16 +189,17 @@ static enum h5vec_status read_stream(struct merge *m, const struct item *it, int
     uint64_t at = row * it->row_bytes;
     size_t size = (size_t)(what->count[0] * it->row_bytes);
     if (whole_rows(it, what, to_box))
-        return spool_read(m->spool, stream, at, row_address(it, what, to, to_box), size, err);
+        return h5vcat_spool_read(m->spool, stream, at, row_address(it, what, to, to_box), size, err);
     struct box rows = *what;
     for (int d = 1; d < it->rank; d++) {
         rows.start[d] = 0;
         rows.count[d] = it->dims[d];
     }
     void *copy = malloc(size);
-    enum h5vec_status st = copy ? spool_read(m->spool, stream, at, copy, size, err) : h5vcat_no_memory(err);
+    enum h5vec_status st =
+        copy ? h5vcat_spool_read(m->spool, stream, at, copy, size, err) : h5vcat_no_memory(err);
     if (!st)
-        box_copy(what, it->element, copy, &rows, to, to_box);
+        h5vcat_box_copy(what, it->element, copy, &rows, to, to_box);
     free(copy);
     return st;
 }
@@ -234,7 +236,7 @@ static enum h5vec_status read_part(struct merge *m, struct page_item *p, int k, 
         struct box in = *what, in_to = *to_box; /* shifted to rows of the input; to_box may wrap around 0 */
         in.start[0] = row;
         in_to.start[0] += row - what->start[0];
-        st = reader_read(m->reader, part->input, p->item, &in, to, &in_to, p->fill, missing, err);
+        st = h5vcat_reader_read(m->reader, part->input, p->item, &in, to, &in_to, p->fill, missing, err);
     }
     if (!st && it->bytes_item >= 0)
         add_to_offsets(it, what, to, to_box, p->delta[k]);
@@ -315,7 +317,7 @@ static enum h5vec_status read_ahead_part(struct merge *m, struct page_item *p, i
     return st;
 }
 
-enum h5vec_status page_read_ahead(struct merge *m, struct page *page, struct h5vec_error *err)
+enum h5vec_status h5vcat_page_read_ahead(struct merge *m, struct page *page, struct h5vec_error *err)
 {
     char *at = m->rows_buffer;
     for (int i = 0; i < page->count; i++) { /* a dataset that does not fit is alone in its page */
@@ -356,8 +358,8 @@ static bool all_fill(const char *bytes, uint64_t size, size_t element, const voi
     return size <= element || memcmp(bytes, bytes + element, size - element) == 0;
 }
 
-enum h5vec_status page_box(struct merge *m, struct page_item *p, const struct box *what, void *to,
-                           const struct box *to_box, bool *missing, struct h5vec_error *err)
+enum h5vec_status h5vcat_page_box(struct merge *m, struct page_item *p, const struct box *what, void *to,
+                                  const struct box *to_box, bool *missing, struct h5vec_error *err)
 {
     const struct item *it = &m->schema->items[p->item];
     enum h5vec_status st = H5VEC_OK;
@@ -365,7 +367,7 @@ enum h5vec_status page_box(struct merge *m, struct page_item *p, const struct bo
     if (p->rows) {
         struct box all;
         rank_box(it, &all);
-        box_copy(what, it->element, p->rows, &all, to, to_box);
+        h5vcat_box_copy(what, it->element, p->rows, &all, to, to_box);
         if (p->gaps && whole_rows(it, what, to_box))
             *missing = all_fill(row_address(it, what, to, to_box), what->count[0] * it->row_bytes,
                                 it->element, p->fill);
@@ -377,7 +379,7 @@ enum h5vec_status page_box(struct merge *m, struct page_item *p, const struct bo
 
 /* ---- Chunks ------------------------------------------------------------------------------------------- */
 
-uint64_t page_grid(const struct merge *m, const struct page_item *p, hsize_t *grid)
+uint64_t h5vcat_page_grid(const struct merge *m, const struct page_item *p, hsize_t *grid)
 {
     const struct item *it = &m->schema->items[p->item];
     const hsize_t *chunk = p->storage.chunk;
@@ -388,11 +390,11 @@ uint64_t page_grid(const struct merge *m, const struct page_item *p, hsize_t *gr
     return tiles;
 }
 
-void page_chunk(const struct merge *m, const struct page_item *p, uint64_t slab, uint64_t tile,
-                struct box *chunk)
+void h5vcat_page_chunk(const struct merge *m, const struct page_item *p, uint64_t slab, uint64_t tile,
+                       struct box *chunk)
 {
     hsize_t grid[H5S_MAX_RANK];
-    page_grid(m, p, grid);
+    h5vcat_page_grid(m, p, grid);
     chunk->rank = m->schema->items[p->item].rank;
     for (int d = chunk->rank - 1; d >= 0; d--) {
         uint64_t at = d ? tile % grid[d] : slab;
@@ -402,8 +404,8 @@ void page_chunk(const struct merge *m, const struct page_item *p, uint64_t slab,
     }
 }
 
-bool page_piece(const struct merge *m, const struct page_item *p, const struct box *chunk, uint64_t begin,
-                uint64_t end, struct box *piece)
+bool h5vcat_page_piece(const struct merge *m, const struct page_item *p, const struct box *chunk,
+                       uint64_t begin, uint64_t end, struct box *piece)
 {
     const struct item *it = &m->schema->items[p->item];
     struct box rows = {.rank = it->rank};
@@ -413,23 +415,23 @@ bool page_piece(const struct merge *m, const struct page_item *p, const struct b
     rows.count[0] = end - begin;
     for (int d = 1; d < it->rank; d++)
         rows.count[d] = it->dims[d];
-    return box_intersect(chunk, &rows, piece);
+    return h5vcat_box_intersect(chunk, &rows, piece);
 }
 
-void page_done(struct merge *m, const struct page_item *p, const struct box *piece, const void *array,
-               const struct box *to_box)
+void h5vcat_page_done(struct merge *m, const struct page_item *p, const struct box *piece, const void *array,
+                      const struct box *to_box)
 {
     struct item *it = &m->schema->items[p->item];
-    merge_progress(m, box_volume(piece) * it->element);
+    h5vcat_merge_progress(m, h5vcat_box_volume(piece) * it->element);
     if (m->options->verify)
-        it->sum += page_hash(it, p->item, piece, array, to_box);
+        it->sum += h5vcat_page_hash(it, p->item, piece, array, to_box);
 }
 
-uint64_t page_hash(const struct item *it, int number, const struct box *piece, const void *array,
-                   const struct box *to_box)
+uint64_t h5vcat_page_hash(const struct item *it, int number, const struct box *piece, const void *array,
+                          const struct box *to_box)
 {
     uint64_t seed = (uint64_t)number;
     for (int d = 0; d < piece->rank; d++)
         seed = (seed + piece->start[d]) * 0x9E3779B97F4A7C15u; /* 2^64 / golden ratio */
-    return box_hash(piece, it->element, array, to_box, seed);
+    return h5vcat_box_hash(piece, it->element, array, to_box, seed);
 }

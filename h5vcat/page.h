@@ -34,36 +34,37 @@ struct page {
 
 /* Collective: the next page from *cursor on, which moves behind it; page->first == page->end after the last.
  * Does not read rows. On failure nothing is to be freed. */
-enum h5vec_status page_next(const struct merge *m, int *cursor, struct page *page, struct h5vec_error *err);
-void page_free(struct page *page);
+enum h5vec_status h5vcat_page_next(const struct merge *m, int *cursor, struct page *page,
+                                   struct h5vec_error *err);
+void h5vcat_page_free(struct page *page);
 
 /* Local: read this rank's rows ahead if the page is one of small datasets. */
-enum h5vec_status page_read_ahead(struct merge *m, struct page *page, struct h5vec_error *err);
+enum h5vec_status h5vcat_page_read_ahead(struct merge *m, struct page *page, struct h5vec_error *err);
 
 /* Local: read a box of this rank's rows into the array that covers to_box. *missing: nothing is stored there
  * in the inputs, and the array holds the output's fill value. */
-enum h5vec_status page_box(struct merge *m, struct page_item *p, const struct box *what, void *to,
-                           const struct box *to_box, bool *missing, struct h5vec_error *err);
+enum h5vec_status h5vcat_page_box(struct merge *m, struct page_item *p, const struct box *what, void *to,
+                                  const struct box *to_box, bool *missing, struct h5vec_error *err);
 
 /* Chunks of the item along each dimension; returns how many there are along all but the first. */
-uint64_t page_grid(const struct merge *m, const struct page_item *p, hsize_t *grid);
+uint64_t h5vcat_page_grid(const struct merge *m, const struct page_item *p, hsize_t *grid);
 
 /* The box of the chunk with these numbers: slab along the first dimension, tile along the others. It may
  * stick out of the dataset. */
-void page_chunk(const struct merge *m, const struct page_item *p, uint64_t slab, uint64_t tile,
-                struct box *chunk);
+void h5vcat_page_chunk(const struct merge *m, const struct page_item *p, uint64_t slab, uint64_t tile,
+                       struct box *chunk);
 
 /* The part of a chunk's box that lies in rows [begin, end) and inside the dataset; false if nothing does. */
-bool page_piece(const struct merge *m, const struct page_item *p, const struct box *chunk, uint64_t begin,
-                uint64_t end, struct box *piece);
+bool h5vcat_page_piece(const struct merge *m, const struct page_item *p, const struct box *chunk,
+                       uint64_t begin, uint64_t end, struct box *piece);
 
 /* The XXH64 of a piece's bytes in the array that covers to_box, seeded by dataset and place. */
-uint64_t page_hash(const struct item *it, int number, const struct box *piece, const void *array,
-                   const struct box *to_box);
+uint64_t h5vcat_page_hash(const struct item *it, int number, const struct box *piece, const void *array,
+                          const struct box *to_box);
 
 /* A piece (this rank's rows of a chunk) has been read: count it for the progress and, with --verify, add its
  * hash to the item's sum. Every piece of the page passes here once. */
-void page_done(struct merge *m, const struct page_item *p, const struct box *piece, const void *array,
-               const struct box *to_box);
+void h5vcat_page_done(struct merge *m, const struct page_item *p, const struct box *piece, const void *array,
+                      const struct box *to_box);
 
 #endif

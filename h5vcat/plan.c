@@ -20,7 +20,7 @@
  * detector and map data (tuning/README.md has the figures). */
 static const int libdeflate_level[10] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
 
-bool plan_wanted(const struct item *it)
+bool h5vcat_plan_wanted(const struct item *it)
 {
     return !it->optional || it->present;
 }
@@ -65,7 +65,7 @@ static bool is_compressor(H5Z_filter_t id)
 /* The input's pipeline with --compress and --shuffle applied. */
 static void set_filters(const struct h5vcat_options *o, const struct item *it, struct pipeline *p)
 {
-    bool shuffled = pipeline_find(p, H5Z_FILTER_SHUFFLE) >= 0;
+    bool shuffled = h5vcat_pipeline_find(p, H5Z_FILTER_SHUFFLE) >= 0;
     if (o->compress != H5VCAT_COMPRESS_KEEP)
         for (int i = p->count - 1; i >= 0; i--)
             if (is_compressor(p->filter[i].id))
@@ -74,16 +74,16 @@ static void set_filters(const struct h5vcat_options *o, const struct item *it, s
     bool shuffle = o->shuffle == H5VCAT_SHUFFLE_ON ||
                    (o->shuffle == H5VCAT_SHUFFLE_KEEP && shuffled && o->compress != H5VCAT_COMPRESS_NONE);
     if (!shuffle && shuffled)
-        remove_filter(p, pipeline_find(p, H5Z_FILTER_SHUFFLE));
+        remove_filter(p, h5vcat_pipeline_find(p, H5Z_FILTER_SHUFFLE));
     if (shuffle && !shuffled && it->element > 1)
         insert_filter(p, 0, H5Z_FILTER_SHUFFLE, it->element);
     if (o->compress == H5VCAT_COMPRESS_DEFLATE) {
-        int at = pipeline_find(p, H5Z_FILTER_SHUFFLE) + 1;
+        int at = h5vcat_pipeline_find(p, H5Z_FILTER_SHUFFLE) + 1;
         insert_filter(p, at, H5Z_FILTER_DEFLATE, (unsigned)(o->compress_level > 9 ? 9 : o->compress_level));
         p->level = o->compress_level;
         return;
     }
-    int deflate = pipeline_find(p, H5Z_FILTER_DEFLATE);
+    int deflate = h5vcat_pipeline_find(p, H5Z_FILTER_DEFLATE);
     unsigned level = deflate < 0 ? 0 : p->filter[deflate].value > 9 ? 9 : p->filter[deflate].value;
     p->level = o->encoder == H5VCAT_ENCODER_ZLIB ? (int)level : libdeflate_level[level];
 }
@@ -160,12 +160,12 @@ static void set_box(const struct merge *m, const struct item *it, struct storage
         s->chunk[0] = it->total ? it->total : 1;
 }
 
-enum h5vec_status plan_storage(const struct merge *m, const struct item *it, struct storage *s,
-                               struct h5vec_error *err)
+enum h5vec_status h5vcat_plan_storage(const struct merge *m, const struct item *it, struct storage *s,
+                                      struct h5vec_error *err)
 {
     const struct h5vcat_options *o = m->options;
     memset(s, 0, sizeof *s);
-    hid_t dcpl = blob_plist(it->dcpl);
+    hid_t dcpl = h5vcat_blob_plist(it->dcpl);
     if (dcpl < 0)
         return h5vec_layer_error_hdf5(err, "%s: cannot decode its properties", it->path);
     bool extendible = set_maxdims(it, s);
@@ -176,7 +176,7 @@ enum h5vec_status plan_storage(const struct merge *m, const struct item *it, str
         s->layout = H5D_CONTIGUOUS;
     if ((s->layout == H5D_CONTIGUOUS && (extendible || filtered)) || (s->layout == H5D_COMPACT && extendible))
         s->layout = H5D_CHUNKED;
-    enum h5vec_status st = pipeline_get(dcpl, it->element, &s->pipeline, err);
+    enum h5vec_status st = h5vcat_pipeline_get(dcpl, it->element, &s->pipeline, err);
     if (!st && s->layout == H5D_CHUNKED) {
         set_chunk(m, it, dcpl, s);
         set_filters(o, it, &s->pipeline);
@@ -187,16 +187,16 @@ enum h5vec_status plan_storage(const struct merge *m, const struct item *it, str
     return st;
 }
 
-enum h5vec_status plan_dcpl(const struct item *it, const struct storage *s, hid_t *dcpl,
-                            struct h5vec_error *err)
+enum h5vec_status h5vcat_plan_dcpl(const struct item *it, const struct storage *s, hid_t *dcpl,
+                                   struct h5vec_error *err)
 {
     struct pipeline old;
-    hid_t id = blob_plist(it->dcpl);
-    enum h5vec_status st = pipeline_get(id, it->element, &old, err);
+    hid_t id = h5vcat_blob_plist(it->dcpl);
+    enum h5vec_status st = h5vcat_pipeline_get(id, it->element, &old, err);
     bool ok = !st && H5Pset_layout(id, s->layout) >= 0;
     if (ok && s->layout == H5D_CHUNKED)
         ok = H5Pset_chunk(id, it->rank, s->chunk) >= 0 && H5Pset_chunk_opts(id, 0) >= 0;
-    if (ok && !pipeline_equal(&old, &s->pipeline)) {
+    if (ok && !h5vcat_pipeline_equal(&old, &s->pipeline)) {
         if (old.count > 0)
             ok = H5Premove_filter(id, H5Z_FILTER_ALL) >= 0;
         for (int i = 0; i < s->pipeline.count && ok; i++)
@@ -222,7 +222,7 @@ static void want_group(struct schema *s, const struct item *it)
 {
     size_t n = (size_t)(strrchr(it->path, '/') - it->path);
     char *group = strndup(it->path, n);
-    int i = group ? schema_find(s, group) : -1;
+    int i = group ? h5vcat_schema_find(s, group) : -1;
     if (i >= 0)
         s->items[i].present = true;
     free(group);
@@ -241,7 +241,7 @@ static void finish_layers(struct merge *m)
             it->unlimited |= 1;
         if (it->bytes_item >= 0 && is_last)
             it->mine++;
-        if (!plan_wanted(it))
+        if (!h5vcat_plan_wanted(it))
             it->mine = 0;
         else if (it->optional && it->kind == ITEM_ROWS)
             want_group(s, it);
@@ -283,16 +283,17 @@ static enum h5vec_status check_item(const struct merge *m, const struct item *it
     *chunk = 0;
     if (it->kind != ITEM_ROWS || it->total * it->row_bytes == 0)
         return H5VEC_OK;
-    enum h5vec_status st = plan_storage(m, it, &s, err);
+    enum h5vec_status st = h5vcat_plan_storage(m, it, &s, err);
     if (st)
         return st;
     *chunk = array_bytes(it, s.chunk);
-    if (!pipeline_is_ours(&s.pipeline, &foreign))
+    if (!h5vcat_pipeline_is_ours(&s.pipeline, &foreign))
         return h5vec_error_set(
             err, H5VEC_E_REFUSED, 0,
             "%s: %s: writing with filter %s is not supported; --compress=none or deflate:N "
             "replaces it",
-            m->inputs.names[it->first == NOBODY ? 0 : it->first], it->path, filter_name(foreign, name));
+            m->inputs.names[it->first == NOBODY ? 0 : it->first], it->path,
+            h5vcat_filter_name(foreign, name));
     if (*chunk > MAX_CHUNK)
         return h5vec_error_set(
             err, H5VEC_E_USAGE, 0,
@@ -365,7 +366,7 @@ static void count(struct merge *m)
     r->layers = (uint64_t)m->schema->layer_count;
     for (int i = 0; i < m->schema->count; i++) {
         const struct item *it = &m->schema->items[i];
-        if (it->kind == ITEM_GROUP || !plan_wanted(it))
+        if (it->kind == ITEM_GROUP || !h5vcat_plan_wanted(it))
             continue;
         r->datasets++;
         r->rows += it->total;
@@ -374,7 +375,7 @@ static void count(struct merge *m)
     MPI_Allreduce(MPI_IN_PLACE, &r->invalid_geometries, 1, MPI_UINT64_T, MPI_SUM, m->comm);
 }
 
-enum h5vec_status plan_make(struct merge *m, struct h5vec_error *err)
+enum h5vec_status h5vcat_plan_make(struct merge *m, struct h5vec_error *err)
 {
     finish_layers(m);
     m->most_parts = m->inputs.part_count;
@@ -402,14 +403,14 @@ static void tell_item(const struct merge *m, const struct item *it, const uint64
 {
     char shape[400] = "", chunk[400] = "", filters[400] = "", ranks[400] = "", name[32];
     struct storage s;
-    if (plan_storage(m, it, &s, NULL))
+    if (h5vcat_plan_storage(m, it, &s, NULL))
         return;
     put_dims(shape, sizeof shape, it->dims, it->rank, it->total);
     put_dims(chunk, sizeof chunk, s.chunk, it->rank, s.chunk[0]);
     size_t n = 0;
     for (int i = 0; i < s.pipeline.count && n < sizeof filters - 64; i++)
         n += (size_t)snprintf(filters + n, sizeof filters - n, i ? "+%s" : " %s",
-                              filter_name(s.pipeline.filter[i].id, name));
+                              h5vcat_filter_name(s.pipeline.filter[i].id, name));
     n = 0;
     uint64_t at = 0;
     for (int r = 0; r < m->ranks && n < sizeof ranks - 64; at += mine[r++])
@@ -418,21 +419,21 @@ static void tell_item(const struct merge *m, const struct item *it, const uint64
     const char *layout = s.layout == H5D_CHUNKED   ? "chunk "
                          : s.layout == H5D_COMPACT ? "compact"
                                                    : "contiguous";
-    merge_say(m, H5VCAT_PLAN, "%s: %s%s, %llu bytes, %s%s%s;%s", it->path, shape,
-              s.maxdims[0] == H5S_UNLIMITED ? " (unlimited)" : "",
-              (unsigned long long)(it->total * it->row_bytes), layout, s.layout == H5D_CHUNKED ? chunk : "",
-              s.layout == H5D_CHUNKED ? filters : "", ranks);
+    h5vcat_merge_say(m, H5VCAT_PLAN, "%s: %s%s, %llu bytes, %s%s%s;%s", it->path, shape,
+                     s.maxdims[0] == H5S_UNLIMITED ? " (unlimited)" : "",
+                     (unsigned long long)(it->total * it->row_bytes), layout,
+                     s.layout == H5D_CHUNKED ? chunk : "", s.layout == H5D_CHUNKED ? filters : "", ranks);
 }
 
-void plan_tell(const struct merge *m)
+void h5vcat_plan_tell(const struct merge *m)
 {
     for (uint32_t i = 0; i < m->inputs.count; i++)
-        merge_say(m, H5VCAT_PLAN, "input %s: %llu bytes%s", m->inputs.names[i],
-                  (unsigned long long)m->inputs.sizes[i], m->inputs.text[i] ? ", text" : "");
+        h5vcat_merge_say(m, H5VCAT_PLAN, "input %s: %llu bytes%s", m->inputs.names[i],
+                         (unsigned long long)m->inputs.sizes[i], m->inputs.text[i] ? ", text" : "");
     uint64_t *mine = calloc((size_t)m->ranks, sizeof *mine);
     for (int i = 0; i < m->schema->count; i++) {
         const struct item *it = &m->schema->items[i];
-        if (it->kind != ITEM_ROWS || !plan_wanted(it))
+        if (it->kind != ITEM_ROWS || !h5vcat_plan_wanted(it))
             continue;
         if (mine)
             MPI_Gather(&it->mine, 1, MPI_UINT64_T, mine, 1, MPI_UINT64_T, 0, m->comm);

@@ -9,21 +9,21 @@
 #include "merge.h"
 
 /* Collective: row numbers of all ranks, the checks that can refuse the merge, and the memory budget. Before
- * it, layers_index has run. */
-enum h5vec_status plan_make(struct merge *m, struct h5vec_error *err);
+ * it, h5vcat_layers_index has run. */
+enum h5vec_status h5vcat_plan_make(struct merge *m, struct h5vec_error *err);
 
 /* How an item of kind ITEM_ROWS is stored. Local, and the same on every rank. */
-enum h5vec_status plan_storage(const struct merge *m, const struct item *it, struct storage *s,
-                               struct h5vec_error *err);
+enum h5vec_status h5vcat_plan_storage(const struct merge *m, const struct item *it, struct storage *s,
+                                      struct h5vec_error *err);
 
 /* The dataset creation properties for it. The caller closes *dcpl. */
-enum h5vec_status plan_dcpl(const struct item *it, const struct storage *s, hid_t *dcpl,
-                            struct h5vec_error *err);
+enum h5vec_status h5vcat_plan_dcpl(const struct item *it, const struct storage *s, hid_t *dcpl,
+                                   struct h5vec_error *err);
 
 /* Whether an item becomes an object of the output: optional ones only if some input has them. */
-bool plan_wanted(const struct item *it);
+bool h5vcat_plan_wanted(const struct item *it);
 
-/* Tell the plan line by line through merge_say. Collective. */
-void plan_tell(const struct merge *m);
+/* Tell the plan line by line through h5vcat_merge_say. Collective. */
+void h5vcat_plan_tell(const struct merge *m);
 
 #endif

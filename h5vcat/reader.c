@@ -51,7 +51,7 @@ static hid_t input_fapl(void)
     return fapl;
 }
 
-enum h5vec_status reader_open_file(const char *name, hid_t *file, struct h5vec_error *err)
+enum h5vec_status h5vcat_reader_open_file(const char *name, hid_t *file, struct h5vec_error *err)
 {
     hid_t fapl = input_fapl();
     hid_t id = H5Fopen(name, H5F_ACC_RDONLY, fapl);
@@ -65,7 +65,7 @@ enum h5vec_status reader_open_file(const char *name, hid_t *file, struct h5vec_e
     return st;
 }
 
-enum h5vec_status reader_file(struct reader *r, uint32_t input, hid_t *file, struct h5vec_error *err)
+enum h5vec_status h5vcat_reader_file(struct reader *r, uint32_t input, hid_t *file, struct h5vec_error *err)
 {
     struct open_file *slot = &r->files[0];
     for (int i = 0; i < r->file_count; i++) {
@@ -79,7 +79,7 @@ enum h5vec_status reader_file(struct reader *r, uint32_t input, hid_t *file, str
             slot = f;
     }
     hid_t id;
-    enum h5vec_status st = reader_open_file(r->m->inputs.names[input], &id, err);
+    enum h5vec_status st = h5vcat_reader_open_file(r->m->inputs.names[input], &id, err);
     if (st)
         return st;
     if (r->file_count < MAX_FILES)
@@ -91,8 +91,8 @@ enum h5vec_status reader_file(struct reader *r, uint32_t input, hid_t *file, str
     return H5VEC_OK;
 }
 
-enum h5vec_status reader_offsets(hid_t file, const char *name, const char *path, const struct rows *rows,
-                                 int64_t at[2], struct h5vec_error *err)
+enum h5vec_status h5vcat_reader_offsets(hid_t file, const char *name, const char *path,
+                                        const struct rows *rows, int64_t at[2], struct h5vec_error *err)
 {
     hid_t dset = H5Dopen2(file, path, H5P_DEFAULT), space = dset < 0 ? dset : H5Dget_space(dset);
     hsize_t two = 2;
@@ -114,7 +114,7 @@ enum h5vec_status reader_offsets(hid_t file, const char *name, const char *path,
 
 /* ---- The open dataset -------------------------------------------------------------------------------- */
 
-enum h5vec_status reader_new(struct merge *m, struct reader **out, struct h5vec_error *err)
+enum h5vec_status h5vcat_reader_new(struct merge *m, struct reader **out, struct h5vec_error *err)
 {
     struct reader *r = calloc(1, sizeof *r);
     if (!r)
@@ -129,7 +129,7 @@ static void close_dataset(struct reader *r)
 {
     if (r->input == NOBODY)
         return;
-    chunks_free(r->chunks);
+    h5vcat_chunks_free(r->chunks);
     r->chunks = NULL;
     free(r->fill);
     r->fill = NULL;
@@ -139,7 +139,7 @@ static void close_dataset(struct reader *r)
     r->input = NOBODY;
 }
 
-void reader_free(struct reader *r)
+void h5vcat_reader_free(struct reader *r)
 {
     if (!r)
         return;
@@ -177,7 +177,7 @@ static enum h5vec_status open_dataset(struct reader *r, uint32_t input, int item
     const char *name = r->m->inputs.names[input], *path = r->m->schema->items[item].path;
     size_t element = r->m->schema->items[item].element;
     hid_t file;
-    enum h5vec_status st = reader_file(r, input, &file, err);
+    enum h5vec_status st = h5vcat_reader_file(r, input, &file, err);
     if (st)
         return st;
     hid_t dapl = access_list(r);
@@ -202,7 +202,7 @@ static enum h5vec_status open_dataset(struct reader *r, uint32_t input, int item
     else
         r->same_fill = memcmp(r->fill, out_fill, element) == 0;
     if (H5Pget_layout(dcpl) == H5D_CHUNKED)
-        st = chunks_open(r->m->coder, file, dset, dcpl, element, r->m->budget.cache, &r->chunks, err);
+        st = h5vcat_chunks_open(r->m->coder, file, dset, dcpl, element, r->m->budget.cache, &r->chunks, err);
     H5Pclose(dcpl);
     if (st)
         close_dataset(r);
@@ -229,9 +229,9 @@ static enum h5vec_status read_box(struct reader *r, const struct box *what, void
     return st;
 }
 
-enum h5vec_status reader_read(struct reader *r, uint32_t input, int item, const struct box *what, void *to,
-                              const struct box *to_box, const void *fill, bool *missing,
-                              struct h5vec_error *err)
+enum h5vec_status h5vcat_reader_read(struct reader *r, uint32_t input, int item, const struct box *what,
+                                     void *to, const struct box *to_box, const void *fill, bool *missing,
+                                     struct h5vec_error *err)
 {
     *missing = false;
     if (r->input != input || r->item != item) {
@@ -243,7 +243,7 @@ enum h5vec_status reader_read(struct reader *r, uint32_t input, int item, const 
     if (!r->chunks)
         return read_box(r, what, to, to_box, err);
     bool stored = false;
-    enum h5vec_status st = chunks_read(r->chunks, what, to, to_box, r->fill, &stored, err);
+    enum h5vec_status st = h5vcat_chunks_read(r->chunks, what, to, to_box, r->fill, &stored, err);
     *missing = !stored && r->same_fill;
     return h5vcat_about(err, st, r->m->inputs.names[input], r->m->schema->items[item].path);
 }

@@ -10,25 +10,25 @@
 #include "merge.h"
 
 /* Open an HDF5 file for reading, with little memory. The caller closes it. */
-enum h5vec_status reader_open_file(const char *name, hid_t *file, struct h5vec_error *err);
+enum h5vec_status h5vcat_reader_open_file(const char *name, hid_t *file, struct h5vec_error *err);
 
 /* Offsets rows->start and rows->start + rows->count of an int64 dataset: where a layer's share of bytes
  * begins and ends. Offsets that run backwards are an error. */
-enum h5vec_status reader_offsets(hid_t file, const char *name, const char *path, const struct rows *rows,
-                                 int64_t at[2], struct h5vec_error *err);
+enum h5vec_status h5vcat_reader_offsets(hid_t file, const char *name, const char *path,
+                                        const struct rows *rows, int64_t at[2], struct h5vec_error *err);
 
-enum h5vec_status reader_new(struct merge *m, struct reader **out, struct h5vec_error *err);
-void reader_free(struct reader *r);
+enum h5vec_status h5vcat_reader_new(struct merge *m, struct reader **out, struct h5vec_error *err);
+void h5vcat_reader_free(struct reader *r);
 
 /* An input's file, open; borrowed until the next call. */
-enum h5vec_status reader_file(struct reader *r, uint32_t input, hid_t *file, struct h5vec_error *err);
+enum h5vec_status h5vcat_reader_file(struct reader *r, uint32_t input, hid_t *file, struct h5vec_error *err);
 
 /* Read a box of an item from one part's input. what: the box in rows of the input dataset (dimension 0) and
  * its other dimensions; to: row-major array that covers to_box of the same index space. fill: the output's
  * fill value (NULL: zeros). *missing: no chunk of the box is stored and the input's fill value is the
  * output's; the array is filled then, too. */
-enum h5vec_status reader_read(struct reader *r, uint32_t input, int item, const struct box *what, void *to,
-                              const struct box *to_box, const void *fill, bool *missing,
-                              struct h5vec_error *err);
+enum h5vec_status h5vcat_reader_read(struct reader *r, uint32_t input, int item, const struct box *what,
+                                     void *to, const struct box *to_box, const void *fill, bool *missing,
+                                     struct h5vec_error *err);
 
 #endif

@@ -243,8 +243,8 @@ static enum h5vec_status walk_object(struct walk *w, hid_t id)
     return st;
 }
 
-enum h5vec_status scan_file(hid_t file, const char *name, scan_visit visit, void *context,
-                            struct h5vec_error *err)
+enum h5vec_status h5vcat_scan_file(hid_t file, const char *name, scan_visit visit, void *context,
+                                   struct h5vec_error *err)
 {
     struct walk w = {.file = name, .visit = visit, .context = context, .err = err, .room = 256};
     w.path = malloc(w.room);

@@ -30,7 +30,7 @@ typedef enum h5vec_status (*scan_visit)(void *context, const struct scan_object 
 
 /* Visit the root, then depth first every object below it, in creation order where the group tracks it, else
  * by name. Stops at the first visit that fails. */
-enum h5vec_status scan_file(hid_t file, const char *name, scan_visit visit, void *context,
-                            struct h5vec_error *err);
+enum h5vec_status h5vcat_scan_file(hid_t file, const char *name, scan_visit visit, void *context,
+                                   struct h5vec_error *err);
 
 #endif

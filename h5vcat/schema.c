@@ -10,12 +10,12 @@
 
 #define BUCKETS (sizeof((struct schema *)0)->buckets / sizeof(struct blob *))
 
-struct schema *schema_new(void)
+struct schema *h5vcat_schema_new(void)
 {
     return calloc(1, sizeof(struct schema));
 }
 
-void schema_free(struct schema *s)
+void h5vcat_schema_free(struct schema *s)
 {
     if (!s)
         return;
@@ -43,7 +43,7 @@ void schema_free(struct schema *s)
 
 /* ---- Blobs ------------------------------------------------------------------------------------------- */
 
-struct blob *schema_blob(struct schema *s, const void *bytes, size_t size)
+struct blob *h5vcat_schema_blob(struct schema *s, const void *bytes, size_t size)
 {
     if (size > UINT32_MAX)
         return NULL;
@@ -75,29 +75,29 @@ static struct blob *encode_blob(struct schema *s, hid_t id, bool plist)
     void *bytes = calloc(1, size);
     struct blob *b = NULL;
     if (bytes && encode(id, bytes, &size, plist) >= 0)
-        b = schema_blob(s, bytes, size);
+        b = h5vcat_schema_blob(s, bytes, size);
     free(bytes);
     return b;
 }
 
-struct blob *schema_encode_type(struct schema *s, hid_t type)
+struct blob *h5vcat_schema_encode_type(struct schema *s, hid_t type)
 {
     return encode_blob(s, type, false);
 }
 
-struct blob *schema_encode_plist(struct schema *s, hid_t plist)
+struct blob *h5vcat_schema_encode_plist(struct schema *s, hid_t plist)
 {
     return encode_blob(s, plist, true);
 }
 
-hid_t blob_type(struct blob *b)
+hid_t h5vcat_blob_type(struct blob *b)
 {
     if (b->id <= 0)
         b->id = H5Tdecode(b->bytes);
     return b->id;
 }
 
-hid_t blob_plist(const struct blob *b)
+hid_t h5vcat_blob_plist(const struct blob *b)
 {
     return H5Pdecode(b->bytes);
 }
@@ -131,7 +131,7 @@ static bool index_grow(struct schema *s)
     return true;
 }
 
-struct item *schema_add(struct schema *s, const char *path)
+struct item *h5vcat_schema_add(struct schema *s, const char *path)
 {
     if (s->count == s->room) {
         int room = s->room ? 2 * s->room : 64;
@@ -153,7 +153,7 @@ struct item *schema_add(struct schema *s, const char *path)
     return it;
 }
 
-int schema_add_layer(struct schema *s, const char *path)
+int h5vcat_schema_add_layer(struct schema *s, const char *path)
 {
     struct layer_plan *p = realloc(s->layers, ((size_t)s->layer_count + 1) * sizeof *p);
     char *copy = strdup(path);
@@ -169,7 +169,7 @@ int schema_add_layer(struct schema *s, const char *path)
     return s->layer_count++;
 }
 
-int schema_find(const struct schema *s, const char *path)
+int h5vcat_schema_find(const struct schema *s, const char *path)
 {
     if (s->index_room == 0)
         return -1;
@@ -191,12 +191,12 @@ static int sibling(const struct schema *s, const char *path, const char *name)
         return -1;
     memcpy(other, path, stem);
     strcpy(other + stem, name);
-    int found = schema_find(s, other);
+    int found = h5vcat_schema_find(s, other);
     free(other);
     return found;
 }
 
-void schema_link(struct schema *s)
+void h5vcat_schema_link(struct schema *s)
 {
     for (int i = 0; i < s->count; i++) {
         struct item *it = &s->items[i];
@@ -248,7 +248,7 @@ static struct blob *unpack_shared(struct schema *s, struct unpack *u)
 {
     size_t size;
     const void *bytes = unpack_blob(u, &size);
-    return bytes ? schema_blob(s, bytes, size) : NULL;
+    return bytes ? h5vcat_schema_blob(s, bytes, size) : NULL;
 }
 
 static bool unpack_item(struct schema *s, struct unpack *u)
@@ -256,7 +256,7 @@ static bool unpack_item(struct schema *s, struct unpack *u)
     size_t length;
     const char *path = unpack_blob(u, &length);
     char *copy = path ? strndup(path, length) : NULL;
-    struct item *it = copy ? schema_add(s, copy) : NULL;
+    struct item *it = copy ? h5vcat_schema_add(s, copy) : NULL;
     free(copy);
     if (!it)
         return false;
@@ -285,14 +285,14 @@ static bool unpack_item(struct schema *s, struct unpack *u)
 static struct schema *unpack_schema(const char *bytes, size_t size)
 {
     struct unpack u = {.at = bytes, .end = bytes + size};
-    struct schema *s = schema_new();
+    struct schema *s = h5vcat_schema_new();
     bool ok = s != NULL;
     uint64_t layers = unpack_u64(&u);
     for (uint64_t i = 0; ok && i < layers; i++) {
         size_t length;
         const char *path = unpack_blob(&u, &length);
         char *copy = path ? strndup(path, length) : NULL;
-        ok = copy && schema_add_layer(s, copy) >= 0;
+        ok = copy && h5vcat_schema_add_layer(s, copy) >= 0;
         free(copy);
     }
     uint64_t items = unpack_u64(&u);
@@ -300,7 +300,7 @@ static struct schema *unpack_schema(const char *bytes, size_t size)
         ok = unpack_item(s, &u);
     if (ok)
         return s;
-    schema_free(s);
+    h5vcat_schema_free(s);
     return NULL;
 }
 
@@ -313,7 +313,7 @@ static void broadcast_bytes(MPI_Comm comm, char *bytes, uint64_t size)
     }
 }
 
-enum h5vec_status schema_broadcast(MPI_Comm comm, struct schema **s, struct h5vec_error *err)
+enum h5vec_status h5vcat_schema_broadcast(MPI_Comm comm, struct schema **s, struct h5vec_error *err)
 {
     int rank;
     MPI_Comm_rank(comm, &rank);
@@ -339,7 +339,7 @@ enum h5vec_status schema_broadcast(MPI_Comm comm, struct schema **s, struct h5ve
         if (rank != 0) {
             *s = unpack_schema(p.bytes, size);
             if (*s)
-                schema_link(*s);
+                h5vcat_schema_link(*s);
             else
                 st = h5vcat_no_memory(err);
         }

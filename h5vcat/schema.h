@@ -28,7 +28,7 @@ enum item_kind {
 
 #define NOBODY UINT32_MAX
 
-/* How an item of kind ITEM_ROWS is stored in the output (plan_storage): the same on every rank. */
+/* How an item of kind ITEM_ROWS is stored in the output (h5vcat_plan_storage): the same on every rank. */
 struct storage {
     H5D_layout_t layout;
     hsize_t chunk[H5S_MAX_RANK]; /* chunked: as stored. Else: the box that is read and written at a time */
@@ -84,29 +84,29 @@ struct schema {
     size_t memory; /* bytes held, about */
 };
 
-struct schema *schema_new(void);
-void schema_free(struct schema *s);
+struct schema *h5vcat_schema_new(void);
+void h5vcat_schema_free(struct schema *s);
 
 /* The one blob with these bytes; NULL: out of memory. */
-struct blob *schema_blob(struct schema *s, const void *bytes, size_t size);
-struct blob *schema_encode_type(struct schema *s, hid_t type);
-struct blob *schema_encode_plist(struct schema *s, hid_t plist);
-hid_t blob_type(struct blob *b);        /* borrowed; negative on failure */
-hid_t blob_plist(const struct blob *b); /* to be closed by the caller; negative on failure */
+struct blob *h5vcat_schema_blob(struct schema *s, const void *bytes, size_t size);
+struct blob *h5vcat_schema_encode_type(struct schema *s, hid_t type);
+struct blob *h5vcat_schema_encode_plist(struct schema *s, hid_t plist);
+hid_t h5vcat_blob_type(struct blob *b);        /* borrowed; negative on failure */
+hid_t h5vcat_blob_plist(const struct blob *b); /* to be closed by the caller; negative on failure */
 
 /* Append a new item with this path (copied); everything else is zero, -1 or NOBODY. NULL: out of memory. */
-struct item *schema_add(struct schema *s, const char *path);
+struct item *h5vcat_schema_add(struct schema *s, const char *path);
 
 /* Append a layer; returns its index, -1: out of memory. */
-int schema_add_layer(struct schema *s, const char *path);
+int h5vcat_schema_add_layer(struct schema *s, const char *path);
 
 /* Index of the item with this path, or -1. */
-int schema_find(const struct schema *s, const char *path);
+int h5vcat_schema_find(const struct schema *s, const char *path);
 
 /* Tie offsets to their bytes and items to their layers, by path. Called when all items are there. */
-void schema_link(struct schema *s);
+void h5vcat_schema_link(struct schema *s);
 
 /* Collective: rank 0's schema becomes everybody's. *s is NULL elsewhere. */
-enum h5vec_status schema_broadcast(MPI_Comm comm, struct schema **s, struct h5vec_error *err);
+enum h5vec_status h5vcat_schema_broadcast(MPI_Comm comm, struct schema **s, struct h5vec_error *err);
 
 #endif

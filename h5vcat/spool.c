@@ -35,7 +35,8 @@ struct spool {
     int count;
 };
 
-enum h5vec_status spool_new(const char *directory, size_t memory, struct spool **out, struct h5vec_error *err)
+enum h5vec_status h5vcat_spool_new(const char *directory, size_t memory, struct spool **out,
+                                   struct h5vec_error *err)
 {
     struct spool *s = calloc(1, sizeof *s);
     char *copy = strdup(directory);
@@ -49,7 +50,7 @@ enum h5vec_status spool_new(const char *directory, size_t memory, struct spool *
     return H5VEC_OK;
 }
 
-void spool_free(struct spool *s)
+void h5vcat_spool_free(struct spool *s)
 {
     if (!s)
         return;
@@ -63,7 +64,7 @@ void spool_free(struct spool *s)
     free(s);
 }
 
-enum h5vec_status spool_stream(struct spool *s, int *stream, struct h5vec_error *err)
+enum h5vec_status h5vcat_spool_stream(struct spool *s, int *stream, struct h5vec_error *err)
 {
     struct stream *p = realloc(s->streams, ((size_t)s->count + 1) * sizeof *p);
     if (!p)
@@ -74,7 +75,7 @@ enum h5vec_status spool_stream(struct spool *s, int *stream, struct h5vec_error 
     return H5VEC_OK;
 }
 
-uint64_t spool_length(const struct spool *s, int stream)
+uint64_t h5vcat_spool_length(const struct spool *s, int stream)
 {
     return s->streams[stream].length;
 }
@@ -96,7 +97,7 @@ static enum h5vec_status to_file(struct spool *s, struct h5vec_error *err)
         unlink(path);
     free(path);
     if (!st && s->length)
-        st = file_write(s->fd, s->directory, 0, s->buffer, s->length, err);
+        st = h5vcat_file_write(s->fd, s->directory, 0, s->buffer, s->length, err);
     free(s->buffer);
     s->buffer = NULL;
     return st;
@@ -110,7 +111,7 @@ static enum h5vec_status log_append(struct spool *s, const void *data, size_t si
             return st;
     }
     if (s->fd >= 0)
-        return file_write(s->fd, s->directory, s->length, data, size, err);
+        return h5vcat_file_write(s->fd, s->directory, s->length, data, size, err);
     if (s->length + size > s->room) {
         size_t room = 2 * s->room + size + 4096;
         char *p = realloc(s->buffer, room);
@@ -123,8 +124,8 @@ static enum h5vec_status log_append(struct spool *s, const void *data, size_t si
     return H5VEC_OK;
 }
 
-enum h5vec_status spool_append(struct spool *s, int stream, const void *data, size_t size,
-                               struct h5vec_error *err)
+enum h5vec_status h5vcat_spool_append(struct spool *s, int stream, const void *data, size_t size,
+                                      struct h5vec_error *err)
 {
     if (size == 0)
         return H5VEC_OK;
@@ -165,8 +166,8 @@ static size_t find(const struct stream *t, uint64_t offset)
     return lo;
 }
 
-enum h5vec_status spool_read(struct spool *s, int stream, uint64_t offset, void *data, size_t size,
-                             struct h5vec_error *err)
+enum h5vec_status h5vcat_spool_read(struct spool *s, int stream, uint64_t offset, void *data, size_t size,
+                                    struct h5vec_error *err)
 {
     const struct stream *t = &s->streams[stream];
     if (offset > t->length || size > t->length - offset)
@@ -180,7 +181,7 @@ enum h5vec_status spool_read(struct spool *s, int stream, uint64_t offset, void 
         if (s->fd < 0)
             memcpy(to, s->buffer + e->log + skip, n);
         else
-            st = file_read(s->fd, s->directory, e->log + skip, to, n, err);
+            st = h5vcat_file_read(s->fd, s->directory, e->log + skip, to, n, err);
         if (st)
             return st;
         to += n;

@@ -84,19 +84,20 @@ static enum h5vec_status add_column(struct schema *s, const struct text *t, size
     const char *link = t->links[column], *name = h5vec_format_column_name(t->reader, column);
     char path[H5VEC_LAYER_MAX_NAME * 3 + 64];
     snprintf(path, sizeof path, "%s/%s/%s", H5VEC_LAYER_GROUP_COLUMNS, link, H5VEC_LAYER_TEXT_DATA);
-    enum h5vec_status st = layers_add_dataset(s, 0, path, H5VEC_LAYER_ROLE_TEXT_DATA, err);
+    enum h5vec_status st = h5vcat_layers_add_dataset(s, 0, path, H5VEC_LAYER_ROLE_TEXT_DATA, err);
     snprintf(path, sizeof path, "%s/%s/%s", H5VEC_LAYER_GROUP_COLUMNS, link, H5VEC_LAYER_TEXT_OFFSETS);
     if (!st)
-        st = layers_add_dataset(s, 0, path, H5VEC_LAYER_ROLE_TEXT_OFFSETS, err);
+        st = h5vcat_layers_add_dataset(s, 0, path, H5VEC_LAYER_ROLE_TEXT_OFFSETS, err);
     if (st || strcmp(link, name) == 0)
         return st;
     snprintf(path, sizeof path, "%s/%s/%s", s->layers[0].path, H5VEC_LAYER_GROUP_COLUMNS, link);
-    int group = schema_find(s, path);
-    s->items[group].value = schema_blob(s, name, strlen(name) + 1);
+    int group = h5vcat_schema_find(s, path);
+    s->items[group].value = h5vcat_schema_blob(s, name, strlen(name) + 1);
     return s->items[group].value ? H5VEC_OK : h5vcat_no_memory(err);
 }
 
-enum h5vec_status text_schema(struct merge *m, struct schema *s, uint32_t input, struct h5vec_error *err)
+enum h5vec_status h5vcat_text_schema(struct merge *m, struct schema *s, uint32_t input,
+                                     struct h5vec_error *err)
 {
     static const struct {
         const char *path;
@@ -108,14 +109,14 @@ enum h5vec_status text_schema(struct merge *m, struct schema *s, uint32_t input,
     enum h5vec_status st = text_open(m, input, &t, err);
     if (st)
         return st;
-    if (schema_add_layer(s, m->options->layer) < 0)
+    if (h5vcat_schema_add_layer(s, m->options->layer) < 0)
         st = h5vcat_no_memory(err);
     if (!st)
-        st = layers_add_group(s, 0, "", err);
+        st = h5vcat_layers_add_group(s, 0, "", err);
     for (int i = 0; i < 3 && !st; i++)
-        st = layers_add_dataset(s, 0, geometry[i].path, geometry[i].role, err);
+        st = h5vcat_layers_add_dataset(s, 0, geometry[i].path, geometry[i].role, err);
     if (!st)
-        st = layers_add_group(s, 0, H5VEC_LAYER_GROUP_COLUMNS, err);
+        st = h5vcat_layers_add_group(s, 0, H5VEC_LAYER_GROUP_COLUMNS, err);
     for (size_t i = 0; i < t.columns && !st; i++)
         st = add_column(s, &t, i, err);
     text_close(&t);
@@ -130,7 +131,7 @@ static int layer_item(const struct schema *s, int layer, const char *path)
     char full[H5VEC_LAYER_MAX_NAME * 6 + 128];
     const char *base = s->layers[layer].path;
     snprintf(full, sizeof full, "%s/%s", strcmp(base, "/") == 0 ? "" : base, path);
-    return schema_find(s, full);
+    return h5vcat_schema_find(s, full);
 }
 
 static int column_item(const struct schema *s, int layer, const char *group, const char *link,
@@ -179,13 +180,13 @@ static enum h5vec_status put(struct merge *m, int item, const void *data, size_t
     const struct item *it = &m->schema->items[item];
     enum h5vec_status st = H5VEC_OK;
     if (m->streams[item] < 0)
-        st = spool_stream(m->spool, &m->streams[item], err);
+        st = h5vcat_spool_stream(m->spool, &m->streams[item], err);
     if (st)
         return st;
     if (numbers[item].count == 0)
-        numbers[item].start = spool_length(m->spool, m->streams[item]) / it->row_bytes;
+        numbers[item].start = h5vcat_spool_length(m->spool, m->streams[item]) / it->row_bytes;
     numbers[item].count += count;
-    return spool_append(m->spool, m->streams[item], data, count * it->row_bytes, err);
+    return h5vcat_spool_append(m->spool, m->streams[item], data, count * it->row_bytes, err);
 }
 
 /* Offsets of a batch begin at 0; those of the stream at the text's first byte. room: rows values. */
@@ -224,9 +225,9 @@ static enum h5vec_status put_batch(const struct text *t, int layer, const struct
         st = put_valid(m, layer_item(m->schema, layer, H5VEC_LAYER_PATH_VALID), b->valid, b->rows, numbers,
                        err);
     if (!st && m->vertices < 0)
-        st = spool_stream(m->spool, &m->vertices, err);
+        st = h5vcat_spool_stream(m->spool, &m->vertices, err);
     if (!st)
-        st = spool_append(m->spool, m->vertices, b->vertices, b->rows * sizeof *b->vertices, err);
+        st = h5vcat_spool_append(m->spool, m->vertices, b->vertices, b->rows * sizeof *b->vertices, err);
     for (size_t i = 0; i < t->columns && !st; i++) {
         const struct h5vec_format_column *c = &b->columns[i];
         st = put_offsets(m, columns[i].offsets, c->offsets, b->rows, numbers, room, err);
@@ -253,18 +254,19 @@ static enum h5vec_status note_crs(const struct text *t, int layer, uint32_t inpu
     if (st)
         h5vcat_about(err, st, t->name, NULL);
     else
-        st = layers_crs(t->m, layer, input, &geo, err);
+        st = h5vcat_layers_crs(t->m, layer, input, &geo, err);
     h5vec_layer_geo_free(&geo);
     return st;
 }
 
-enum h5vec_status text_spool(struct merge *m, uint32_t input, struct rows *numbers, struct h5vec_error *err)
+enum h5vec_status h5vcat_text_spool(struct merge *m, uint32_t input, struct rows *numbers,
+                                    struct h5vec_error *err)
 {
     struct text t;
     enum h5vec_status st = text_open(m, input, &t, err);
     if (st)
         return st;
-    int layer = layers_find(m->schema, m->options->layer);
+    int layer = h5vcat_layers_find(m->schema, m->options->layer);
     struct column_items *columns = malloc((t.columns + 1) * sizeof *columns);
     st = columns ? find_columns(&t, layer, columns, err) : h5vcat_no_memory(err);
     uint64_t rows = 0;

@@ -15,9 +15,10 @@ static enum h5vec_status read_piece(const struct merge *m, const struct item *it
                                     const struct box *piece, void *array, struct h5vec_error *err)
 {
     hid_t space = H5Dget_space(dset), memory = H5Screate_simple(it->rank, piece->count, NULL);
-    memset(array, 0, box_volume(piece) * it->element); /* HDF5 leaves it alone where there is no fill value */
+    memset(array, 0,
+           h5vcat_box_volume(piece) * it->element); /* HDF5 leaves it alone where there is no fill value */
     bool ok = H5Sselect_hyperslab(space, H5S_SELECT_SET, piece->start, NULL, piece->count, NULL) >= 0 &&
-              H5Dread(dset, blob_type(it->type), memory, space, H5P_DEFAULT, array) >= 0;
+              H5Dread(dset, h5vcat_blob_type(it->type), memory, space, H5P_DEFAULT, array) >= 0;
     H5Sclose(memory);
     H5Sclose(space);
     return ok ? H5VEC_OK
@@ -30,17 +31,18 @@ static enum h5vec_status sum_rows(const struct merge *m, const struct page_item 
 {
     const struct item *it = &m->schema->items[p->item];
     hsize_t grid[H5S_MAX_RANK];
-    uint64_t tiles = page_grid(m, p, grid), begin = p->base[r], end = p->base[r + 1], c = p->storage.chunk[0];
+    uint64_t tiles = h5vcat_page_grid(m, p, grid), begin = p->base[r], end = p->base[r + 1],
+             c = p->storage.chunk[0];
     for (uint64_t slab = begin / c; slab * c < end && begin < end; slab++)
         for (uint64_t tile = 0; tile < tiles; tile++) {
             struct box chunk, piece;
-            page_chunk(m, p, slab, tile, &chunk);
-            if (!page_piece(m, p, &chunk, begin, end, &piece))
+            h5vcat_page_chunk(m, p, slab, tile, &chunk);
+            if (!h5vcat_page_piece(m, p, &chunk, begin, end, &piece))
                 continue;
             enum h5vec_status st = read_piece(m, it, dset, &piece, array, err);
             if (st)
                 return st;
-            *sum += page_hash(it, p->item, &piece, array, &piece);
+            *sum += h5vcat_page_hash(it, p->item, &piece, array, &piece);
         }
     return H5VEC_OK;
 }
@@ -85,12 +87,12 @@ static enum h5vec_status verify_page(struct merge *m, const struct page *page, h
     return st;
 }
 
-enum h5vec_status verify_output(struct merge *m, struct h5vec_error *err)
+enum h5vec_status h5vcat_verify_output(struct merge *m, struct h5vec_error *err)
 {
     hid_t fapl = H5Pcreate(H5P_FILE_ACCESS), file = H5I_INVALID_HID;
     void *array = malloc(m->budget.rows);
     enum h5vec_status st = H5VEC_OK;
-    double begin = merge_now();
+    double begin = h5vcat_merge_now();
     if (fapl >= 0 && H5Pset_fapl_sec2(fapl) >= 0)
         file = H5Fopen(m->temporary, H5F_ACC_RDONLY, fapl);
     if (file < 0)
@@ -101,18 +103,18 @@ enum h5vec_status verify_output(struct merge *m, struct h5vec_error *err)
     int cursor = 0;
     while (!st && cursor < m->schema->count) {
         struct page page;
-        st = page_next(m, &cursor, &page, err);
+        st = h5vcat_page_next(m, &cursor, &page, err);
         if (st)
             break;
         st = verify_page(m, &page, file, array, err);
-        page_free(&page);
+        h5vcat_page_free(&page);
     }
     if (file >= 0)
         H5Fclose(file);
     if (fapl >= 0)
         H5Pclose(fapl);
     free(array);
-    m->report.seconds_verify += merge_now() - begin;
+    m->report.seconds_verify += h5vcat_merge_now() - begin;
     m->report.verified = !st;
     return st;
 }

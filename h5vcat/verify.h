@@ -9,6 +9,6 @@
 
 /* Collective, on the closed output: every rank reads the rows of the rank before it through HDF5, hashes the
  * same pieces, and the sums of both are compared dataset by dataset. */
-enum h5vec_status verify_output(struct merge *m, struct h5vec_error *err);
+enum h5vec_status h5vcat_verify_output(struct merge *m, struct h5vec_error *err);
 
 #endif

@@ -81,20 +81,20 @@ START_TEST(copy_moves_exactly_the_box)
         to.start[d] -= before;
         to.count[d] += before + (draw(3) ? 0 : draw(4));
     }
-    size_t nf = box_volume(&from) * size, nt = box_volume(&to) * size;
+    size_t nf = h5vcat_box_volume(&from) * size, nt = h5vcat_box_volume(&to) * size;
     unsigned char *f = malloc(nf), *t = malloc(nt), *expected = malloc(nt);
     for (size_t i = 0; i < nf; i++)
         f[i] = (unsigned char)draw(256);
     memset(t, 0xEE, nt);
     memset(expected, 0xEE, nt);
-    for (hsize_t i = 0; i < box_volume(&what); i++) {
+    for (hsize_t i = 0; i < h5vcat_box_volume(&what); i++) {
         hsize_t index[H5S_MAX_RANK];
         index_of(&what, i, index);
         memcpy(expected + position(&to, index) * size, f + position(&from, index) * size, size);
     }
-    box_copy(&what, size, f, &from, t, &to);
+    h5vcat_box_copy(&what, size, f, &from, t, &to);
     ck_assert_mem_eq(t, expected, nt);
-    ck_assert_uint_eq(box_hash(&what, size, f, &from, 7), box_hash(&what, size, t, &to, 7));
+    ck_assert_uint_eq(h5vcat_box_hash(&what, size, f, &from, 7), h5vcat_box_hash(&what, size, t, &to, 7));
     free(f);
     free(t);
     free(expected);
@@ -106,14 +106,14 @@ START_TEST(fill_touches_only_the_outside)
     seed = (uint32_t)_i + 5000;
     size_t size = 1 + draw(9);
     struct box to = random_box(1 + (int)draw(MAX_RANK)), keep = inside(&to, 40);
-    size_t n = box_volume(&to) * size;
+    size_t n = h5vcat_box_volume(&to) * size;
     unsigned char *t = malloc(n), value[10];
     for (size_t i = 0; i < size; i++)
         value[i] = (unsigned char)(i + 1);
     memset(t, 0xEE, n);
     const void *fill = draw(2) ? value : NULL;
-    box_fill_outside(&keep, size, fill, t, &to);
-    for (hsize_t i = 0; i < box_volume(&to); i++) {
+    h5vcat_box_fill_outside(&keep, size, fill, t, &to);
+    for (hsize_t i = 0; i < h5vcat_box_volume(&to); i++) {
         hsize_t index[H5S_MAX_RANK];
         index_of(&to, i, index);
         for (size_t b = 0; b < size; b++) {
@@ -130,15 +130,15 @@ START_TEST(intersection_is_what_both_contain)
     seed = (uint32_t)_i + 9000;
     int rank = 1 + (int)draw(3);
     struct box a = random_box(rank), b = random_box(rank), both = {0};
-    int any = box_intersect(&a, &b, &both);
+    int any = h5vcat_box_intersect(&a, &b, &both);
     hsize_t count = 0;
-    for (hsize_t i = 0; i < box_volume(&a); i++) {
+    for (hsize_t i = 0; i < h5vcat_box_volume(&a); i++) {
         hsize_t index[H5S_MAX_RANK];
         index_of(&a, i, index);
         count += (hsize_t)contains(&b, index);
         ck_assert_int_eq(contains(&b, index), any && contains(&both, index));
     }
-    ck_assert_uint_eq(count, any ? box_volume(&both) : 0);
+    ck_assert_uint_eq(count, any ? h5vcat_box_volume(&both) : 0);
 }
 END_TEST
 

@@ -74,9 +74,9 @@ START_TEST(hdf5_and_we_read_each_other)
     struct coder *c = NULL;
     uint32_t mask = 0;
     fill(raw, bytes);
-    ck_assert_int_eq(coder_new(draw(2) ? H5VCAT_ENCODER_ZLIB : H5VCAT_ENCODER_LIBDEFLATE, &c, &err),
+    ck_assert_int_eq(h5vcat_coder_new(draw(2) ? H5VCAT_ENCODER_ZLIB : H5VCAT_ENCODER_LIBDEFLATE, &c, &err),
                      H5VEC_OK);
-    ck_assert_int_eq(pipeline_get(dcpl, element, &p, &err), H5VEC_OK);
+    ck_assert_int_eq(h5vcat_pipeline_get(dcpl, element, &p, &err), H5VEC_OK);
     p.level = (int)draw(10);
 
     ck_assert(H5Dwrite(dset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, raw) >= 0);
@@ -84,18 +84,18 @@ START_TEST(hdf5_and_we_read_each_other)
     ck_assert(H5Dget_chunk_storage_size(dset, &zero, &size) >= 0);
     unsigned char *stored = malloc((size_t)size + 1);
     ck_assert(H5Dread_chunk(dset, H5P_DEFAULT, &zero, &mask, stored) >= 0);
-    enum h5vec_status st = coder_decode(c, &p, mask, stored, (size_t)size, back, bytes, &err);
+    enum h5vec_status st = h5vcat_coder_decode(c, &p, mask, stored, (size_t)size, back, bytes, &err);
     ck_assert_msg(st == H5VEC_OK, "filters %u mask %u: %s", filters, mask, err.msg);
     ck_assert_mem_eq(raw, back, bytes);
 
-    unsigned char *ours = malloc(coder_bound(&p, bytes));
-    ck_assert_int_eq(coder_encode(c, &p, raw, bytes, ours, &out_size, &err), H5VEC_OK);
-    ck_assert_uint_le(out_size, coder_bound(&p, bytes));
+    unsigned char *ours = malloc(h5vcat_coder_bound(&p, bytes));
+    ck_assert_int_eq(h5vcat_coder_encode(c, &p, raw, bytes, ours, &out_size, &err), H5VEC_OK);
+    ck_assert_uint_le(out_size, h5vcat_coder_bound(&p, bytes));
     ck_assert(H5Dwrite_chunk(dset, H5P_DEFAULT, 0, &zero, out_size, ours) >= 0);
     memset(back, 0xEE, bytes);
     ck_assert(H5Dread(dset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, back) >= 0);
     ck_assert_mem_eq(raw, back, bytes);
-    coder_free(c);
+    h5vcat_coder_free(c);
     free(ours);
     free(stored);
     free(raw);
@@ -124,19 +124,19 @@ START_TEST(every_flipped_byte_is_found)
     size_t size = 0;
     seed = 3;
     fill(raw, sizeof raw);
-    ck_assert_int_eq(coder_new(H5VCAT_ENCODER_LIBDEFLATE, &c, &err), H5VEC_OK);
-    ck_assert_int_eq(coder_encode(c, &p, raw, sizeof raw, out, &size, &err), H5VEC_OK);
+    ck_assert_int_eq(h5vcat_coder_new(H5VCAT_ENCODER_LIBDEFLATE, &c, &err), H5VEC_OK);
+    ck_assert_int_eq(h5vcat_coder_encode(c, &p, raw, sizeof raw, out, &size, &err), H5VEC_OK);
     for (size_t i = 0; i < size; i++) {
         out[i] ^= 0x10;
-        ck_assert_int_eq(coder_decode(c, &p, 0, out, size, back, sizeof back, &err), H5VEC_E_DATA);
+        ck_assert_int_eq(h5vcat_coder_decode(c, &p, 0, out, size, back, sizeof back, &err), H5VEC_E_DATA);
         /* with the checksum filter masked out, the stream's own Adler-32 finds it */
-        enum h5vec_status st = coder_decode(c, &p, 2, out, size - 4, back, sizeof back, &err);
+        enum h5vec_status st = h5vcat_coder_decode(c, &p, 2, out, size - 4, back, sizeof back, &err);
         ck_assert(i >= size - 4 || st == H5VEC_E_DATA || memcmp(raw, back, sizeof raw) == 0);
         out[i] ^= 0x10;
     }
     for (size_t n = 0; n < size; n++)
-        ck_assert_int_eq(coder_decode(c, &p, 0, out, n, back, sizeof back, &err), H5VEC_E_DATA);
-    coder_free(c);
+        ck_assert_int_eq(h5vcat_coder_decode(c, &p, 0, out, n, back, sizeof back, &err), H5VEC_E_DATA);
+    h5vcat_coder_free(c);
 }
 END_TEST
 
@@ -149,12 +149,12 @@ START_TEST(length_of_a_stream)
     unsigned char raw[300] = {1, 2, 3}, out[1000] = {0}, back[400];
     size_t size = 0;
     p.filter[0].id = H5Z_FILTER_DEFLATE;
-    ck_assert_int_eq(coder_new(H5VCAT_ENCODER_LIBDEFLATE, &c, &err), H5VEC_OK);
-    ck_assert_int_eq(coder_encode(c, &p, raw, sizeof raw, out, &size, &err), H5VEC_OK);
-    ck_assert_int_eq(coder_decode(c, &p, 0, out, size + 20, back, sizeof raw, &err), H5VEC_OK);
+    ck_assert_int_eq(h5vcat_coder_new(H5VCAT_ENCODER_LIBDEFLATE, &c, &err), H5VEC_OK);
+    ck_assert_int_eq(h5vcat_coder_encode(c, &p, raw, sizeof raw, out, &size, &err), H5VEC_OK);
+    ck_assert_int_eq(h5vcat_coder_decode(c, &p, 0, out, size + 20, back, sizeof raw, &err), H5VEC_OK);
     ck_assert_mem_eq(raw, back, sizeof raw);
-    ck_assert_int_eq(coder_decode(c, &p, 0, out, size, back, sizeof raw + 1, &err), H5VEC_E_DATA);
-    coder_free(c);
+    ck_assert_int_eq(h5vcat_coder_decode(c, &p, 0, out, size, back, sizeof raw + 1, &err), H5VEC_E_DATA);
+    h5vcat_coder_free(c);
 }
 END_TEST
 

@@ -27,11 +27,11 @@ START_TEST(shares_cover_all_inputs)
         sizes[i] = draw(4) ? draw(1000000) : 0;
         text[i] = draw(2) == 0;
     }
-    ck_assert_uint_eq(inputs_border(sizes, text, count, 0, ranks), 0);
-    ck_assert_uint_eq(inputs_border(sizes, text, count, ranks, ranks), (uint64_t)count * WHOLE);
+    ck_assert_uint_eq(h5vcat_inputs_border(sizes, text, count, 0, ranks), 0);
+    ck_assert_uint_eq(h5vcat_inputs_border(sizes, text, count, ranks, ranks), (uint64_t)count * WHOLE);
     for (int r = 0; r < ranks; r++) {
-        uint64_t a = inputs_border(sizes, text, count, r, ranks),
-                 b = inputs_border(sizes, text, count, r + 1, ranks);
+        uint64_t a = h5vcat_inputs_border(sizes, text, count, r, ranks),
+                 b = h5vcat_inputs_border(sizes, text, count, r + 1, ranks);
         ck_assert_uint_le(a, b);
         if (b % WHOLE)
             ck_assert_int_eq(text[b / WHOLE], 0);
@@ -51,8 +51,8 @@ START_TEST(hdf5_shares_are_balanced)
         for (int r = 0; r < ranks; r++) {
             double mine = 0;
             for (uint64_t f = 0; f < FILES; f++) {
-                uint64_t a = inputs_border(sizes, text, FILES, r, ranks);
-                uint64_t b = inputs_border(sizes, text, FILES, r + 1, ranks);
+                uint64_t a = h5vcat_inputs_border(sizes, text, FILES, r, ranks);
+                uint64_t b = h5vcat_inputs_border(sizes, text, FILES, r + 1, ranks);
                 uint64_t lo = a > f * WHOLE ? a : f * WHOLE, hi = b < (f + 1) * WHOLE ? b : (f + 1) * WHOLE;
                 if (lo < hi)
                     mine += (double)sizes[f] * (double)(hi - lo) / WHOLE;
