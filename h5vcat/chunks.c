@@ -289,7 +289,7 @@ static enum h5vec_status read_chunk(struct chunks *c, const struct box *chunk, c
                                     char *to, const struct box *to_box, const void *fill, bool *stored,
                                     struct h5vec_error *err)
 {
-    struct entry e;
+    struct entry e = {.address = HADDR_UNDEF};
     struct box part;
     enum h5vec_status st = look_up(c, chunk->start, &e, err);
     if (st || !h5vcat_box_intersect(chunk, what, &part))

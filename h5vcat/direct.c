@@ -48,6 +48,7 @@ struct direct {
     uint64_t written;       /* contiguous bytes of this round */
     struct record *records; /* of this round */
     size_t record_count, record_room;
+    int *sizes;  /* 2 * ranks: to gather records */
     void *zeros; /* rank 0: what HDF5 is told to write; never touched */
     size_t zeros_size;
 };
@@ -147,6 +148,7 @@ static void direct_free(struct direct *d)
     free(d->assembly);
     free(d->encoded);
     free(d->records);
+    free(d->sizes);
     free(d->zeros);
     free(d);
 }
@@ -160,9 +162,10 @@ static enum h5vec_status direct_open(struct merge *m, void **state, struct h5vec
         d->creator.in = H5I_INVALID_HID;
         d->assembly = malloc(m->budget.assembly);
         d->encoded = malloc(m->budget.encoded);
+        d->sizes = calloc(2 * (size_t)m->ranks, sizeof *d->sizes);
         st = h5vcat_exchange_new(m, &d->exchange, err);
     }
-    if (!d || !d->assembly || !d->encoded)
+    if (!d || !d->assembly || !d->encoded || !d->sizes)
         st = h5vcat_no_memory(err);
     st = h5vcat_agree(m->comm, st, err);
     if (st) {
@@ -252,19 +255,10 @@ static enum h5vec_status place_chunk(struct direct *d, const struct page *page, 
 static enum h5vec_status enter_records(struct direct *d, const struct page *page, struct h5vec_error *err)
 {
     struct merge *m = d->m;
-    int mine = (int)(d->record_count * sizeof *d->records), *sizes = NULL, *offsets = NULL;
+    int mine = (int)(d->record_count * sizeof *d->records), *sizes = d->sizes, *offsets = sizes + m->ranks;
     struct record *all = NULL;
     enum h5vec_status st = H5VEC_OK;
     size_t total = 0;
-    if (m->rank == 0) {
-        sizes = calloc(2 * (size_t)m->ranks, sizeof *sizes);
-        if (!sizes)
-            st = h5vcat_no_memory(err);
-        offsets = sizes + m->ranks;
-    }
-    st = h5vcat_agree(m->comm, st, err);
-    if (st)
-        return st;
     MPI_Gather(&mine, 1, MPI_INT, sizes, 1, MPI_INT, 0, m->comm);
     if (m->rank == 0) {
         for (int r = 0; r < m->ranks; r++) {
@@ -283,7 +277,6 @@ static enum h5vec_status enter_records(struct direct *d, const struct page *page
         m->report.chunks += total / sizeof *all;
     }
     free(all);
-    free(sizes);
     return h5vcat_agree(m->comm, st, err);
 }
 

@@ -252,9 +252,9 @@ static enum h5vec_status match_scalar(const struct matching *w, const struct ite
         return differs(w, o, "another kind of dataspace", err);
     if (!it->value)
         return H5VEC_OK;
-    void *bytes;
+    void *bytes = NULL;
     enum h5vec_status st = read_scalar(o, &bytes, err);
-    if (!st && memcmp(bytes, it->value->bytes, o->element) != 0)
+    if (bytes && memcmp(bytes, it->value->bytes, o->element) != 0)
         st = differs(w, o, "another value", err);
     free(bytes);
     return st;
@@ -502,8 +502,8 @@ static enum h5vec_status match_all(struct merge *m, struct h5vec_error *err)
     struct matching w = {.m = m,
                          .seen = calloc(n, 1),
                          .rows = calloc(n, sizeof *w.rows),
-                         .first = malloc(n * sizeof *w.first),
-                         .mine = calloc(n, sizeof *w.mine),
+                         .first = calloc(n, sizeof *w.first),
+                         .mine = calloc(n, sizeof(struct blob *)),
                          .chunk = calloc(n, sizeof *w.chunk)};
     enum h5vec_status st =
         w.seen && w.rows && w.first && w.mine && w.chunk ? H5VEC_OK : h5vcat_no_memory(err);

@@ -100,7 +100,7 @@ enum h5vec_status h5vcat_layers_add_dataset(struct schema *s, int layer, const c
         goto done;
     struct item *it = h5vcat_schema_add(s, full);
     hsize_t dims[H5S_MAX_RANK];
-    if (!it || !(it->dims = calloc(2 * H5S_MAX_RANK, sizeof *it->dims))) {
+    if (!it || !(it->dims = calloc((size_t)2 * H5S_MAX_RANK, sizeof *it->dims))) {
         st = h5vcat_no_memory(err);
         goto done;
     }

@@ -119,6 +119,7 @@ static enum h5vec_status merge_open(struct merge *m, struct h5vec_error *err)
     enum h5vec_status st = h5vcat_agree(m->comm, name_output(m, err), err);
     if (st)
         return st;
+    /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): directory is m's, and freed with it */
     st = h5vcat_spool_new(m->directory, (size_t)(m->options->buffer_size / 16), &m->spool, err);
     if (!st)
         st = h5vcat_coder_new(m->options->encoder, &m->coder, err);

@@ -393,12 +393,12 @@ uint64_t h5vcat_page_grid(const struct merge *m, const struct page_item *p, hsiz
 void h5vcat_page_chunk(const struct merge *m, const struct page_item *p, uint64_t slab, uint64_t tile,
                        struct box *chunk)
 {
-    hsize_t grid[H5S_MAX_RANK];
+    hsize_t grid[H5S_MAX_RANK] = {0};
     h5vcat_page_grid(m, p, grid);
     chunk->rank = m->schema->items[p->item].rank;
     for (int d = chunk->rank - 1; d >= 0; d--) {
-        uint64_t at = d ? tile % grid[d] : slab;
-        tile = d ? tile / grid[d] : 0;
+        uint64_t tiles = d && grid[d] ? grid[d] : 1, at = d ? tile % tiles : slab;
+        tile /= tiles;
         chunk->start[d] = at * p->storage.chunk[d];
         chunk->count[d] = p->storage.chunk[d];
     }

@@ -155,6 +155,8 @@ static void set_box(const struct merge *m, const struct item *it, struct storage
         bytes = fit < size ? most : bytes * size;
         if (s->chunk[d] == 0)
             s->chunk[d] = 1;
+        if (bytes == 0) /* a dimension of no extent */
+            bytes = 1;
     }
     if (s->layout == H5D_COMPACT) /* one piece */
         s->chunk[0] = it->total ? it->total : 1;

@@ -201,6 +201,8 @@ void h5vcat_schema_link(struct schema *s)
     for (int i = 0; i < s->count; i++) {
         struct item *it = &s->items[i];
         struct layer_plan *l = it->layer >= 0 ? &s->layers[it->layer] : NULL;
+        if (!l)
+            continue;
         switch (it->role) {
         case H5VEC_LAYER_ROLE_WKB:
             l->wkb = i;

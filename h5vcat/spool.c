@@ -89,14 +89,16 @@ static enum h5vec_status to_file(struct spool *s, struct h5vec_error *err)
         return h5vcat_no_memory(err);
     snprintf(path, length, "%s/.h5vcat-spool-XXXXXX", s->directory);
     s->fd = mkstemp(path);
-    enum h5vec_status st = H5VEC_OK;
-    if (s->fd < 0)
-        st = h5vec_error_set(err, H5VEC_E_IO, 0, "%s: cannot make a temporary file here: %s", s->directory,
-                             strerror(errno));
-    else
+    if (s->fd >= 0)
         unlink(path);
     free(path);
-    if (!st && s->length)
+    if (s->fd < 0) {
+        h5vec_error_set(err, H5VEC_E_IO, 0, "%s: cannot make a temporary file here: %s", s->directory,
+                        strerror(errno));
+        return H5VEC_E_IO;
+    }
+    enum h5vec_status st = H5VEC_OK;
+    if (s->length)
         st = h5vcat_file_write(s->fd, s->directory, 0, s->buffer, s->length, err);
     free(s->buffer);
     s->buffer = NULL;
