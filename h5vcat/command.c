@@ -103,8 +103,8 @@ static enum h5vec_status set_compress(struct command *c, const char *value, stru
     uint64_t level;
     if (strncmp(value, "deflate:", 8) != 0) {
         if (strcmp(value, "keep") != 0 && strcmp(value, "none") != 0)
-            return h5vec_error_set(err, H5VEC_E_USAGE, 0,
-                                   "--compress: %s is not keep, none or deflate:N; try --help", value);
+            return h5vec_error_set(err, H5VEC_E_USAGE, 0, "--compress: %s is not keep, none or deflate:N",
+                                   value);
         enum h5vec_status st = choose("--compress", value, hows, 2, &how, err);
         c->merge.compress = how ? H5VCAT_COMPRESS_NONE : H5VCAT_COMPRESS_KEEP;
         return st;
@@ -130,8 +130,7 @@ static enum h5vec_status set_size(const char *name, const char *value, uint64_t 
                                   struct h5vec_error *err)
 {
     enum h5vec_status st = h5vec_cli_size(name, value, size, err);
-    return !st && *size == 0 ? h5vec_error_set(err, H5VEC_E_USAGE, 0, "%s: 0 is too small; try --help", name)
-                             : st;
+    return !st && *size == 0 ? h5vec_error_set(err, H5VEC_E_USAGE, 0, "%s: 0 is too small", name) : st;
 }
 
 /* Options that choose how something is done. */

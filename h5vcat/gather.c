@@ -371,6 +371,9 @@ static enum h5vec_status match_text(struct matching *w, struct h5vec_error *err)
     struct schema *s = w->m->schema;
     const char *layer = w->m->options->layer;
     int number = h5vcat_layers_find(s, layer);
+    enum h5vec_status st = h5vcat_text_check(w->m, w->part->input, err); /* it may be neither text nor HDF5 */
+    if (st)
+        return st;
     for (int i = 0; i < s->count; i++)
         if (strcmp(s->items[i].path, "/") != 0 && (number < 0 || s->items[i].layer != number))
             return h5vec_error_set(
@@ -381,7 +384,7 @@ static enum h5vec_status match_text(struct matching *w, struct h5vec_error *err)
         return h5vec_error_set(err, H5VEC_E_INCOMPATIBLE, 0,
                                "%s: %s: a text input's layer is not in %s (--layer)", w->name, layer,
                                w->m->inputs.names[0]);
-    enum h5vec_status st = h5vcat_text_spool(w->m, w->part->input, w->rows, err);
+    st = h5vcat_text_spool(w->m, w->part->input, w->rows, err);
     for (int i = 0; i < s->count && !st; i++) {
         struct item *it = &s->items[i];
         it->unlimited |= it->layer == number;

@@ -65,6 +65,9 @@ void h5vcat_merge_progress(struct merge *m, uint64_t bytes);
  * numbers of this rank's rows and the properties that the plan needs. Text inputs are spooled on the way. */
 enum h5vec_status h5vcat_gather_inputs(struct merge *m, struct h5vec_error *err);
 
+/* text.c, local: whether an input is a text of a known format. */
+enum h5vec_status h5vcat_text_check(struct merge *m, uint32_t input, struct h5vec_error *err);
+
 /* text.c, local: the schema of a text input's layer, and the spooling of one (its rows are appended to the
  * streams of the items; numbers[i].count is set for each item of its layer). */
 enum h5vec_status h5vcat_text_schema(struct merge *m, struct schema *s, uint32_t input,

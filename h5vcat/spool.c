@@ -139,7 +139,7 @@ enum h5vec_status h5vcat_spool_append(struct spool *s, int stream, const void *d
     if (last && last->log + last->size == s->length) {
         last->size += size;
     } else {
-        if (t->count == t->room) {
+        if (!t->extents || t->count == t->room) {
             size_t room = t->room ? 2 * t->room : 4;
             struct extent *p = realloc(t->extents, room * sizeof *p);
             if (!p)

@@ -76,6 +76,15 @@ static enum h5vec_status text_open(struct merge *m, uint32_t input, struct text 
     return h5vcat_about(err, st, t->name, NULL);
 }
 
+enum h5vec_status h5vcat_text_check(struct merge *m, uint32_t input, struct h5vec_error *err)
+{
+    struct text t;
+    enum h5vec_status st = text_open(m, input, &t, err);
+    if (!st)
+        text_close(&t);
+    return st;
+}
+
 /* ---- The schema -------------------------------------------------------------------------------------- */
 
 static enum h5vec_status add_column(struct schema *s, const struct text *t, size_t column,

@@ -77,6 +77,16 @@ static enum h5vec_status refuse(const struct h5vec_cli *cli, int result, const c
                            result == ':' ? "needs a value" : "is not an option");
 }
 
+/* What a handler found wrong with a value, with the hint that every usage error ends in. */
+static enum h5vec_status with_hint(enum h5vec_status status, struct h5vec_error *err)
+{
+    if (status != H5VEC_E_USAGE || !err || strstr(err->msg, "try --help"))
+        return status;
+    char why[sizeof err->msg];
+    memcpy(why, err->msg, sizeof why);
+    return h5vec_error_set(err, status, err->offset, "%s; try --help", why);
+}
+
 enum h5vec_status h5vec_cli_parse(const struct h5vec_cli *cli, int argc, char **argv,
                                   h5vec_cli_handler handler, void *context, int *first_operand,
                                   struct h5vec_error *err)
@@ -97,7 +107,7 @@ enum h5vec_status h5vec_cli_parse(const struct h5vec_cli *cli, int argc, char **
             const char *word = argv[optind > at ? optind - 1 : at];
             status = refuse(cli, result, word, err);
         } else {
-            status = handler(context, find(cli, result)->id, optarg, err);
+            status = with_hint(handler(context, find(cli, result)->id, optarg, err), err);
         }
     }
     tables_free(&tables);
@@ -194,6 +204,10 @@ enum h5vec_status h5vec_cli_size(const char *name, const char *text, uint64_t *b
         {"MiB", UINT64_C(1) << 20},
         {"GiB", UINT64_C(1) << 30},
         {"TiB", UINT64_C(1) << 40},
+        {"K", UINT64_C(1) << 10},
+        {"M", UINT64_C(1) << 20},
+        {"G", UINT64_C(1) << 30},
+        {"T", UINT64_C(1) << 40},
         {"kB", 1000},
         {"MB", 1000000},
         {"GB", 1000000000},

@@ -40,7 +40,7 @@ typedef enum h5vec_status (*h5vec_cli_handler)(void *context, int id, const char
 /* Parse argv with getopt_long's rules (operands may stand between options; "--" ends the options; a long
  * option may be shortened as far as it stays unique). argv is reordered: the operands are argv[*first_operand
  * .. argc). An unknown option, a missing or a superfluous value is H5VEC_E_USAGE, with a message that ends in
- * "; try --help". Not reentrant (getopt_long has globals). */
+ * "; try --help", and so does a handler's H5VEC_E_USAGE. Not reentrant (getopt_long has globals). */
 enum h5vec_status h5vec_cli_parse(const struct h5vec_cli *cli, int argc, char **argv,
                                   h5vec_cli_handler handler, void *context, int *first_operand,
                                   struct h5vec_error *err);
@@ -48,9 +48,9 @@ enum h5vec_status h5vec_cli_parse(const struct h5vec_cli *cli, int argc, char **
 /* Print the help: all of it, or (brief, for -h) usage and those options that have a short name. */
 void h5vec_cli_help(const struct h5vec_cli *cli, FILE *out, bool brief);
 
-/* "64MiB": digits, then nothing, KiB, MiB, GiB, TiB (powers of 1024) or kB, MB, GB, TB (of 1000). name is the
- * option for the message ("--buffer-size"). H5VEC_E_USAGE for anything else, and for what does not fit in 63
- * bits. */
+/* "64MiB": digits, then nothing, KiB, MiB, GiB, TiB or K, M, G, T (powers of 1024) or kB, MB, GB, TB (of
+ * 1000). name is the option for the message ("--buffer-size"). H5VEC_E_USAGE for anything else, and for what
+ * does not fit in 63 bits. */
 enum h5vec_status h5vec_cli_size(const char *name, const char *text, uint64_t *bytes,
                                  struct h5vec_error *err);
 

@@ -107,7 +107,7 @@ START_TEST(test_handler_refuses)
     struct h5vec_error err = {0};
     ck_assert_int_eq(parse("--force -q -o x", &seen, &err), H5VEC_E_USAGE);
     ck_assert_str_eq(seen.text, "5=- 2=- "); /* nothing after it */
-    ck_assert_str_eq(err.msg, "refused");
+    ck_assert_str_eq(err.msg, "refused; try --help");
 }
 END_TEST
 
@@ -175,7 +175,9 @@ static const struct {
     {"1 MiB", UINT64_MAX},
     {"1.5MiB", UINT64_MAX},
     {"1mib", UINT64_MAX},
-    {"1M", UINT64_MAX},
+    {"1M", 1u << 20},
+    {"2G", UINT64_C(2) << 30},
+    {"1m", UINT64_MAX},
     {"1KiBB", UINT64_MAX},
     {"0x10", UINT64_MAX},
     {"9223372036854775808", UINT64_MAX},
