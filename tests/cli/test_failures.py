@@ -98,6 +98,15 @@ def ranks_of(tag):
     return sorted(found)
 
 
+def first_rank(tag):
+    """The process of rank 0, as MPI's launchers number them in the environment."""
+    for pid in ranks_of(tag):
+        with open(f"/proc/{pid}/environ", "rb") as f:
+            if {b"PMI_RANK=0", b"OMPI_COMM_WORLD_RANK=0"} & set(f.read().split(b"\0")):
+                return pid
+    raise Skip("this launcher does not say which process is rank 0")
+
+
 @test
 def test_a_rank_is_killed(folder):
     """kill -9 of the first and of the last rank: no output, an exit code, no process left."""
@@ -149,7 +158,7 @@ def test_an_unfinished_output_is_not_mistaken(folder):
 
 @test
 def test_interrupt(folder):
-    """Ctrl-C: no output under its name, no process left."""
+    """Ctrl-C at mpiexec, whose own exit code is what it is: no output under its name, no process left."""
     inputs = slow_inputs(folder)
     out = f"{folder}/out/o.h5"
     process, tag = start(["-o", out, "--compress=deflate:12", *inputs], 2)
@@ -157,12 +166,30 @@ def test_interrupt(folder):
         wait_for_output(process, out)
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=30)
-        check(process.returncode != 0, "exit 0 after an interrupt")
         check(not leftovers(tag, patience=10), "processes left")
     finally:
         kill_tagged(tag)
         process.communicate()
     check(not os.path.exists(out), "an output after the interrupt")
+
+
+@test
+def test_job_is_cancelled(folder):
+    """Asked to end, the first rank takes the temporary file with it (if the launcher lets it: it kills all ranks
+    as soon as one is gone, so only the first is asked here)."""
+    inputs = slow_inputs(folder)
+    out = f"{folder}/out/o.h5"
+    process, tag = start(["-o", out, "--compress=deflate:12", *inputs], 2)
+    try:
+        wait_for_output(process, out)
+        os.kill(first_rank(tag), signal.SIGTERM)
+        process.communicate(timeout=30)
+        check(process.returncode != 0, "exit 0 although the job was cancelled")
+        check(not leftovers(tag, patience=10), "processes left")
+    finally:
+        kill_tagged(tag)
+        process.communicate()
+    check(not os.listdir(f"{folder}/out"), f"left behind: {os.listdir(f'{folder}/out')}")
 
 
 if __name__ == "__main__":
