@@ -18,7 +18,7 @@
 
 /* libdeflate's level for each level of zlib's on record: the fastest that does not make larger output on
  * detector and map data (tuning/README.md has the figures). */
-static const int libdeflate_level[10] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+static const int libdeflate_level[10] = {0, 1, 2, 3, 4, 5, 5, 6, 8, 9};
 
 bool h5vcat_plan_wanted(const struct item *it)
 {
