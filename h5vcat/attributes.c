@@ -269,8 +269,10 @@ enum h5vec_status h5vcat_attributes_write_references(hid_t in, hid_t out, const 
     for (size_t i = 0; i < refs->count; i++) {
         const struct attribute_place *place = &refs->places[i];
         struct pointing p = {in, out, file, place, err};
-        hid_t from = H5Aopen_by_name(in, place->path, place->name, H5P_DEFAULT, H5P_DEFAULT);
-        hid_t to = H5Aopen_by_name(out, place->path, place->name, H5P_DEFAULT, H5P_DEFAULT);
+        hid_t source = H5Oopen(in, place->path, H5P_DEFAULT), target = H5Oopen(out, place->path, H5P_DEFAULT);
+        /* not H5Aopen_by_name: 1.14.5 cannot write to what that opens below the root */
+        hid_t from = source < 0 ? source : H5Aopen(source, place->name, H5P_DEFAULT);
+        hid_t to = target < 0 ? target : H5Aopen(target, place->name, H5P_DEFAULT);
         enum h5vec_status st = from < 0 || to < 0
                                    ? attribute_failed(err, file, place->path, place->name, "open")
                                    : write_references(&p, from, to);
@@ -278,6 +280,10 @@ enum h5vec_status h5vcat_attributes_write_references(hid_t in, hid_t out, const 
             H5Aclose(from);
         if (to >= 0)
             H5Aclose(to);
+        if (source >= 0)
+            H5Oclose(source);
+        if (target >= 0)
+            H5Oclose(target);
         if (st)
             return st;
     }

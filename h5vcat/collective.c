@@ -265,7 +265,9 @@ static enum h5vec_status collective_close(struct merge *m, void *state, enum h5v
         return st;
     if (!st)
         st = h5vcat_agree(m->comm, h5vcat_creator_finish(&c->creator, err), err);
-    if (c->file >= 0 && H5Fclose(c->file) < 0 && !st)
+    /* HDF5 cannot close a parallel file after a failed write: it would write again, and wait for ranks that
+     * do not. The file stays open, and the command leaves without HDF5's help. */
+    if (c->file >= 0 && st != H5VEC_E_HDF5 && H5Fclose(c->file) < 0 && !st)
         st = h5vec_layer_error_hdf5(err, "%s: cannot close", m->temporary);
     int fd = st ? -1 : open(m->temporary, O_RDONLY | O_CLOEXEC);
     if (!st && (fd < 0 || fsync(fd) < 0))

@@ -304,7 +304,8 @@ static enum h5vec_status check_options(const struct command *c, struct h5vec_err
                                "--encoder: with --write=collective HDF5 encodes by itself; try --help");
     bool zlib = c->merge.write == H5VCAT_WRITE_COLLECTIVE || c->merge.encoder == H5VCAT_ENCODER_ZLIB;
     if (zlib && c->merge.compress_level > 9)
-        return h5vec_error_set(err, H5VEC_E_USAGE, 0, "--compress: zlib's levels end at 9, not %d; try --help",
+        return h5vec_error_set(err, H5VEC_E_USAGE, 0,
+                               "--compress: zlib's levels end at 9, not %d; try --help",
                                c->merge.compress_level);
     if (c->merge.layer &&
         (!*c->merge.layer || strchr(c->merge.layer, '/') || strcmp(c->merge.layer, ".") == 0))

@@ -556,6 +556,11 @@ static enum h5vec_status direct_close(struct merge *m, void *state, enum h5vec_s
     d->fd = -1;
     if (!status)
         st = h5vcat_agree(m->comm, st, err);
+    if (!st && m->rank == 0 &&
+        H5Fflush(d->file, H5F_SCOPE_LOCAL) < 0) /* while a failure can still be handled */
+        st = h5vec_layer_error_hdf5(err, "%s: cannot write", m->temporary);
+    if (st && d->file >= 0)
+        H5FD_h5vec_abandon(d->file);
     if (d->file >= 0 && H5Fclose(d->file) < 0 && !st)
         st = h5vec_layer_error_hdf5(err, "%s: cannot close", m->temporary);
     direct_free(d);

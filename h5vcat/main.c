@@ -4,7 +4,21 @@
  */
 #include <mpi.h>
 #include <stdlib.h>
+#include <unistd.h>
 #include "command.h"
+#include "h5vec_hdf5.h"
+
+/* A file that HDF5 could not close after a failed write would make it loop, or wait for other ranks for ever,
+ * in MPI_Finalize and at exit: all ranks go without. */
+static void leave_if_stuck(int code)
+{
+    int stuck = code != 0 && H5Fget_obj_count((hid_t)H5F_OBJ_ALL, H5F_OBJ_FILE) > 0;
+    MPI_Allreduce(MPI_IN_PLACE, &stuck, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    if (!stuck)
+        return;
+    fflush(NULL);
+    _exit(code);
+}
 
 int main(int argc, char **argv)
 {
@@ -27,6 +41,7 @@ int main(int argc, char **argv)
     if (st && c.rank == 0)
         command_error(&c, &err);
     command_free(&c);
+    leave_if_stuck(h5vcat_exit_code(st));
     MPI_Finalize();
     return h5vcat_exit_code(st);
 }

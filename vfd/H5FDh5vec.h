@@ -50,6 +50,11 @@ H5_DLL herr_t H5FD_h5vec_reserve(hid_t file, hsize_t size, haddr_t *addr);
  */
 H5_DLL herr_t H5FD_h5vec_place(hid_t file, haddr_t addr, hsize_t size);
 
+/* The file will not be finished: from now on what HDF5 writes to it is dropped, and H5Fclose neither writes
+ * the superblock nor waits for the disk, so that it succeeds on a disk that is full. (HDF5 cannot close a
+ * file whose writes fail, and loops over it at exit.) */
+H5_DLL herr_t H5FD_h5vec_abandon(hid_t file);
+
 /* Bytes of the file's metadata zones, and how many of them are allocated. For reports. */
 H5_DLL herr_t H5FD_h5vec_usage(hid_t file, hsize_t *zones, hsize_t *used);
 

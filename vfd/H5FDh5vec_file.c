@@ -68,7 +68,7 @@ herr_t H5FD_h5vec_file_write(struct H5FD_h5vec_file *file, haddr_t addr, size_t 
 {
     const unsigned char *bytes = buffer;
     haddr_t from, to;
-    if (size == 0)
+    if (size == 0 || file->abandoned)
         return 0;
     if (check_region(addr, size) < 0)
         return -1;
@@ -110,7 +110,7 @@ static herr_t resize(struct H5FD_h5vec_file *file, haddr_t own)
 herr_t H5FD_h5vec_file_truncate(struct H5FD_h5vec_file *file, bool closing)
 {
     haddr_t own = file->space.cursor;
-    if (!file->writable)
+    if (!file->writable || file->abandoned)
         return 0;
     if (closing)
         H5FD_h5vec_space_trim(&file->space);
@@ -133,7 +133,7 @@ static herr_t unfinished(const struct H5FD_h5vec_file *file, const char *why)
 
 herr_t H5FD_h5vec_file_finish(struct H5FD_h5vec_file *file)
 {
-    if (!file->head_used && !file->space.placing)
+    if (file->abandoned || (!file->head_used && !file->space.placing))
         return 0; /* an old file, or nothing was written */
     if (file->failed)
         return unfinished(file, "an earlier write to it failed");

@@ -21,8 +21,9 @@ struct H5FD_h5vec_file {
     bool writable;
     bool created; /* was empty when opened for writing: by HDF5's rule a new file */
     bool ignore_disabled_locks;
-    bool failed;  /* a change did not reach the file: it must not look complete */
-    bool closing; /* HDF5 has announced its last writes */
+    bool failed;    /* a change did not reach the file: it must not look complete */
+    bool abandoned; /* nothing is written any more */
+    bool closing;   /* HDF5 has announced its last writes */
     dev_t device;
     ino_t inode;
     haddr_t eof;

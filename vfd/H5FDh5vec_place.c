@@ -52,6 +52,15 @@ herr_t H5FD_h5vec_reserve(hid_t id, hsize_t size, haddr_t *addr)
     return file ? H5FD_h5vec_space_reserve(&file->space, size, addr) : -1;
 }
 
+herr_t H5FD_h5vec_abandon(hid_t id)
+{
+    struct H5FD_h5vec_file *file = H5FD_h5vec_file_of(id);
+    if (!file)
+        return -1;
+    file->abandoned = true;
+    return 0;
+}
+
 herr_t H5FD_h5vec_place(hid_t id, haddr_t addr, hsize_t size)
 {
     struct H5FD_h5vec_file *file = placing(id);
