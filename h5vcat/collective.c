@@ -22,6 +22,7 @@ struct collective {
     struct creator creator;
     hid_t file, dxpl;
     char *slice; /* budget.encoded bytes */
+    bool broken; /* HDF5 failed to write on this rank */
 };
 
 static hid_t parallel_fapl(MPI_Comm comm)
@@ -168,7 +169,25 @@ static enum h5vec_status write_slice(struct collective *c, struct page_item *p, 
     if (!st && mine)
         slice_done(c, p, slice);
     enum h5vec_status written = write_piece(c, p, !st && mine ? slice : NULL, st ? NULL : err);
+    c->broken = written != H5VEC_OK;
     return st ? st : written;
+}
+
+/* Agree after collective writes. A rank that HDF5 gave an error may be alone: the others can be waiting
+ * inside HDF5 for what it did not send. */
+static enum h5vec_status agree_on_writes(struct collective *c, enum h5vec_status status,
+                                         struct h5vec_error *err)
+{
+    struct merge *m = c->m;
+    bool late = false;
+    enum h5vec_status st = h5vcat_agree_on_error(m->comm, status, err, status ? &late : NULL);
+    if (late) {
+        unlink(m->temporary);
+        if (m->options->say)
+            m->options->say(m->options->say_context, H5VCAT_LOST, err->msg);
+        MPI_Abort(m->comm, h5vcat_exit_code(st));
+    }
+    return st;
 }
 
 static enum h5vec_status write_rows(struct collective *c, struct page_item *p, struct h5vec_error *err)
@@ -180,13 +199,13 @@ static enum h5vec_status write_rows(struct collective *c, struct page_item *p, s
     bool whole = it->row_bytes * p->storage.chunk[0] <= m->budget.encoded; /* rows at a time, else chunks */
     enum h5vec_status st = H5VEC_OK;
     bool any = true;
-    for (uint64_t k = 0; any; k++) {
+    for (uint64_t k = 0; any && !c->broken; k++) {
         uint64_t begin, end;
         any = false;
         for (int r = 0; r < m->ranks && !any; r++)
             any = slice_rows(c, p, r, k, &begin, &end);
         bool mine = slice_rows(c, p, m->rank, k, &begin, &end);
-        for (uint64_t tile = 0; any && tile < (whole ? 1 : tiles); tile++) {
+        for (uint64_t tile = 0; any && tile < (whole ? 1 : tiles) && !c->broken; tile++) {
             struct box chunk, slice = {.rank = it->rank};
             h5vcat_page_chunk(m, p, begin / p->storage.chunk[0], tile, &chunk);
             if (whole) {
@@ -229,7 +248,8 @@ static enum h5vec_status write_compact(struct collective *c, struct page_item *p
             sizes[m->ranks + r] = (int)(p->base[r] * it->row_bytes);
         }
         MPI_Allgatherv(c->slice, sizes[m->rank], MPI_BYTE, all, sizes, sizes + m->ranks, MPI_BYTE, m->comm);
-        if (H5Dwrite(p->dset, h5vcat_blob_type(it->type), H5S_ALL, H5S_ALL, c->dxpl, all) < 0)
+        c->broken = H5Dwrite(p->dset, h5vcat_blob_type(it->type), H5S_ALL, H5S_ALL, c->dxpl, all) < 0;
+        if (c->broken)
             st = h5vec_layer_error_hdf5(err, "%s: %s: cannot write", m->temporary, it->path);
     }
     free(all);
@@ -241,7 +261,7 @@ static enum h5vec_status collective_page(struct merge *m, void *state, struct pa
                                          struct h5vec_error *err)
 {
     struct collective *c = state;
-    enum h5vec_status st = h5vcat_agree(m->comm, h5vcat_creator_page(&c->creator, page, err), err);
+    enum h5vec_status st = agree_on_writes(c, h5vcat_creator_page(&c->creator, page, err), err);
     for (int i = 0; i < page->count && !st; i++) {
         struct page_item *p = &page->items[i];
         double begin = h5vcat_merge_now();
@@ -249,7 +269,7 @@ static enum h5vec_status collective_page(struct merge *m, void *state, struct pa
         m->report.seconds_write += h5vcat_merge_now() - begin;
         if (!st && m->rank == 0)
             m->report.stored_bytes += H5Dget_storage_size(p->dset);
-        st = h5vcat_agree(m->comm, st, err);
+        st = agree_on_writes(c, st, err);
     }
     m->report.rounds++;
     h5vcat_creator_page_end(page);
@@ -264,10 +284,10 @@ static enum h5vec_status collective_close(struct merge *m, void *state, enum h5v
     if (!c)
         return st;
     if (!st)
-        st = h5vcat_agree(m->comm, h5vcat_creator_finish(&c->creator, err), err);
+        st = agree_on_writes(c, h5vcat_creator_finish(&c->creator, err), err);
     /* HDF5 cannot close a parallel file after a failed write: it would write again, and wait for ranks that
      * do not. The file stays open, and the command leaves without HDF5's help. */
-    if (c->file >= 0 && st != H5VEC_E_HDF5 && H5Fclose(c->file) < 0 && !st)
+    if (c->file >= 0 && !c->broken && H5Fclose(c->file) < 0 && !st)
         st = h5vec_layer_error_hdf5(err, "%s: cannot close", m->temporary);
     int fd = st ? -1 : open(m->temporary, O_RDONLY | O_CLOEXEC);
     if (!st && (fd < 0 || fsync(fd) < 0))

@@ -37,10 +37,11 @@ enum h5vcat_message {
     H5VCAT_NOTE,      /* what -v shows */
     H5VCAT_PLAN,      /* a line of the plan (dry_run) */
     H5VCAT_PROGRESS,  /* how far the merge is */
+    H5VCAT_LOST,      /* an error after which MPI_Abort follows, on the rank that has it */
     H5VCAT_TEMPORARY, /* the name of the file that becomes the output, before it is made; empty: it is gone */
 };
 
-/* Gets one line without a newline, on rank 0 only. */
+/* Gets one line without a newline, on rank 0 only (H5VCAT_LOST: on any). */
 typedef void (*h5vcat_say)(void *context, enum h5vcat_message kind, const char *line);
 
 struct h5vcat_options {
@@ -82,7 +83,11 @@ struct h5vcat_report {
 /* Collective over comm: every rank passes the same options (strings may live anywhere) and gets the same
  * status, error and report. The output appears under its name only if all went well; on failure nothing of it
  * is left. err must not be NULL; its message is "FILE: DATASET: what and why". HDF5's automatic error
- * printing is off during the call. */
+ * printing is off during the call. *
+ * One failure ends the program: with H5VCAT_WRITE_COLLECTIVE, where HDF5 returns an error of the file system
+ * on one rank and leaves the others waiting inside it, that rank says so (H5VCAT_LOST), removes the file and
+ * calls MPI_Abort.
+ */
 enum h5vec_status h5vcat_merge(MPI_Comm comm, const struct h5vcat_options *options,
                                struct h5vcat_report *report, struct h5vec_error *err);
 

@@ -22,6 +22,7 @@ static void leave_if_stuck(int code)
 
 int main(int argc, char **argv)
 {
+    H5dont_atexit(); /* MPI_Finalize ends the library; MPI_Abort must not try to */
     MPI_Init(&argc, &argv);
     struct command c = {0};
     struct h5vcat_report report = {0};

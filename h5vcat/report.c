@@ -62,6 +62,8 @@ void command_say(void *context, enum h5vcat_message kind, const char *line)
     struct command *c = context;
     if (kind == H5VCAT_TEMPORARY) {
         guard(line);
+    } else if (kind == H5VCAT_LOST) {
+        fprintf(stderr, "h5vcat: %s\n", line);
     } else if (kind == H5VCAT_PLAN) {
         if (c->json)
             keep_plan(c, line);
