@@ -156,10 +156,7 @@ def fails(inputs, out, code, *words, ranks=RANKS, options=(), may_abort=False, *
         args = ["-o", out, *options, *inputs]
         r = run(args, n, **keywords)
         try:
-            check(r.code == code, f"exit {r.code}, {code} expected\n{r.err}")
-            check(r.out == "", f"stdout is not empty: {r.out[:300]!r}")
-            if may_abort:
-                r = r._replace(err=re.sub(r"^Abort\(\d+\) on node.*\n?", "", r.err, flags=re.M))
+XX r._replace(err=re.sub(r"^Abort\(\d+\) on node.*\n?", "", r.err, flags=re.M))
             one_line(r, *words)
             if before is not None:
                 after = sorted(os.listdir(os.path.dirname(out)))
