@@ -22,7 +22,7 @@ struct collective {
     struct creator creator;
     hid_t file, dxpl;
     char *slice; /* budget.encoded bytes */
-    bool broken; /* HDF5 failed to write on this rank */
+    int broken;  /* HDF5 failed to write on this rank */
 };
 
 static hid_t parallel_fapl(MPI_Comm comm)
@@ -261,7 +261,9 @@ static enum h5vec_status collective_page(struct merge *m, void *state, struct pa
                                          struct h5vec_error *err)
 {
     struct collective *c = state;
-    enum h5vec_status st = agree_on_writes(c, h5vcat_creator_page(&c->creator, page, err), err);
+    enum h5vec_status st = h5vcat_creator_page(&c->creator, page, err);
+    c->broken = st != H5VEC_OK;
+    st = agree_on_writes(c, st, err);
     for (int i = 0; i < page->count && !st; i++) {
         struct page_item *p = &page->items[i];
         double begin = h5vcat_merge_now();
@@ -283,8 +285,13 @@ static enum h5vec_status collective_close(struct merge *m, void *state, enum h5v
     enum h5vec_status st = status;
     if (!c)
         return st;
-    if (!st)
-        st = agree_on_writes(c, h5vcat_creator_finish(&c->creator, err), err);
+    if (!st) {
+        st = h5vcat_creator_finish(&c->creator, err);
+        c->broken = st != H5VEC_OK;
+        st = agree_on_writes(c, st, err);
+    }
+    if (st) /* all ranks are here with an error: do they close the file? */
+        MPI_Allreduce(MPI_IN_PLACE, &c->broken, 1, MPI_INT, MPI_LOR, m->comm);
     /* HDF5 cannot close a parallel file after a failed write: it would write again, and wait for ranks that
      * do not. The file stays open, and the command leaves without HDF5's help. */
     if (c->file >= 0 && !c->broken && H5Fclose(c->file) < 0 && !st)

@@ -159,7 +159,7 @@ def fails(inputs, out, code, *words, ranks=RANKS, options=(), may_abort=False, *
         try:
             if may_abort and "Abort(" in r.err:
                 check(r.code != 0, "exit 0 after MPI_Abort")
-                r = r._replace(code=code, err=re.sub(r"^Abort\(\d+\) on node.*\n?", "", r.err, flags=re.M))
+                r = r._replace(code=code, out="", err=re.sub(r"^Abort\(\d+\) on node.*\n?", "", r.err, flags=re.M))
             check(r.code == code, f"exit {r.code}, {code} expected\n{r.err}")
             check(r.out == "", f"stdout is not empty: {r.out[:300]!r}")
             one_line(r, *words)
