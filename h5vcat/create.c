@@ -17,7 +17,7 @@ static enum h5vec_status create_failed(const struct creator *c, const struct ite
 hid_t h5vcat_create_fcpl(const struct merge *m)
 {
     hid_t fcpl = H5Pcreate(H5P_FILE_CREATE);
-    hid_t root = h5vcat_blob_plist(m->schema->items[0].dcpl);
+    hid_t root = h5vcat_schema_plist(m->schema, m->schema->items[0].dcpl);
     unsigned links = 0, attributes = 0, compact, dense;
     if (fcpl < 0)
         return fcpl;
@@ -31,14 +31,15 @@ hid_t h5vcat_create_fcpl(const struct merge *m)
         H5Pset_attr_creation_order(fcpl, attributes);
     if (H5Pget_link_phase_change(root, &compact, &dense) >= 0)
         H5Pset_link_phase_change(fcpl, compact, dense);
-    H5Pclose(root);
     return fcpl;
 }
 
 enum h5vec_status h5vcat_creator_open(const struct merge *m, hid_t out, struct creator *c,
                                       struct h5vec_error *err)
 {
-    *c = (struct creator){.m = m, .in = H5I_INVALID_HID, .out = out};
+    *c = (struct creator){.m = m, .in = H5I_INVALID_HID, .out = out, .lcpl = H5Pcreate(H5P_LINK_CREATE)};
+    if (c->lcpl < 0)
+        return h5vec_layer_error_hdf5(err, "cannot make a property list");
     if (m->inputs.text[0])
         return H5VEC_OK;
     return h5vcat_reader_open_file(m->inputs.names[0], &c->in, err);
@@ -48,20 +49,20 @@ void h5vcat_creator_close(struct creator *c)
 {
     if (c->in >= 0)
         H5Fclose(c->in);
-    c->in = H5I_INVALID_HID;
+    if (c->lcpl > 0)
+        H5Pclose(c->lcpl);
+    c->in = c->lcpl = H5I_INVALID_HID;
     h5vcat_attribute_list_free(&c->refs);
 }
 
 /* Link creation with the character set that input 0's link has (text: UTF-8). */
 static hid_t link_list(const struct creator *c, const char *path)
 {
-    hid_t lcpl = H5Pcreate(H5P_LINK_CREATE);
     H5L_info2_t info = {.cset = H5T_CSET_UTF8};
-    if (c->in >= 0 && strcmp(path, "/") != 0 && H5Lexists(c->in, path, H5P_DEFAULT) > 0)
+    if (c->in >= 0 && H5Lexists(c->in, path, H5P_DEFAULT) > 0)
         H5Lget_info2(c->in, path, &info, H5P_DEFAULT);
-    if (lcpl >= 0)
-        H5Pset_char_encoding(lcpl, info.cset);
-    return lcpl;
+    H5Pset_char_encoding(c->lcpl, info.cset);
+    return c->lcpl;
 }
 
 static enum h5vec_status copy_comment(const struct creator *c, hid_t from, hid_t to, const struct item *it,
@@ -104,11 +105,10 @@ static enum h5vec_status create_group(struct creator *c, const struct item *it, 
     if (strcmp(it->path, "/") == 0) {
         group = H5Gopen2(c->out, "/", H5P_DEFAULT);
     } else {
-        hid_t gcpl = h5vcat_blob_plist(it->dcpl), lcpl = link_list(c, it->path);
+        hid_t gcpl = H5Pcopy(h5vcat_schema_plist(c->m->schema, it->dcpl)), lcpl = link_list(c, it->path);
         if (gcpl >= 0)
             H5Pset_obj_track_times(gcpl, 0);
         group = H5Gcreate2(c->out, it->path, lcpl, gcpl, H5P_DEFAULT);
-        H5Pclose(lcpl);
         H5Pclose(gcpl);
     }
     if (group < 0)
@@ -121,7 +121,7 @@ static enum h5vec_status create_group(struct creator *c, const struct item *it, 
 static enum h5vec_status create_same(struct creator *c, struct item *it, struct h5vec_error *err)
 {
     hid_t type = h5vcat_blob_type(it->type), space = H5Screate(it->value ? H5S_SCALAR : H5S_NULL);
-    hid_t dcpl = h5vcat_blob_plist(it->dcpl), lcpl = link_list(c, it->path);
+    hid_t dcpl = H5Pcopy(h5vcat_schema_plist(c->m->schema, it->dcpl)), lcpl = link_list(c, it->path);
     H5Pset_obj_track_times(dcpl, 0);
     hid_t dset = H5Dcreate2(c->out, it->path, type, space, lcpl, dcpl, H5P_DEFAULT);
     enum h5vec_status st = H5VEC_OK;
@@ -133,7 +133,6 @@ static enum h5vec_status create_same(struct creator *c, struct item *it, struct 
         st = add_attributes(c, it, dset, err);
     if (dset >= 0)
         H5Dclose(dset);
-    H5Pclose(lcpl);
     H5Pclose(dcpl);
     H5Sclose(space);
     return st;
@@ -149,7 +148,7 @@ static enum h5vec_status create_rows(struct creator *c, struct item *it, struct 
     enum h5vec_status st = p ? H5VEC_OK : h5vcat_plan_storage(c->m, it, &empty, err);
     const struct storage *s = p ? &p->storage : &empty;
     if (!st)
-        st = h5vcat_plan_dcpl(it, s, &dcpl, err);
+        st = h5vcat_plan_dcpl(c->m, it, s, &dcpl, err);
     if (st)
         return st;
     memcpy(dims, it->dims, (size_t)it->rank * sizeof *dims);
@@ -170,7 +169,6 @@ static enum h5vec_status create_rows(struct creator *c, struct item *it, struct 
         p->dset = dset;
     else if (dset >= 0)
         H5Dclose(dset);
-    H5Pclose(lcpl);
     H5Sclose(space);
     H5Pclose(dcpl);
     return st;

@@ -13,6 +13,7 @@ struct creator {
     const struct merge *m;
     hid_t in; /* input 0 if it is HDF5 and its attributes are to be copied, else invalid */
     hid_t out;
+    hid_t lcpl; /* for the next link */
     struct attribute_list refs;
     /* Called before contiguous data of size > 0 bytes is allocated: says where (p->address). NULL: HDF5 does.
      */

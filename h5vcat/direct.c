@@ -46,6 +46,7 @@ struct direct {
     char *encoded;  /* budget.encoded bytes */
     uint64_t encoded_size;
     uint64_t written;       /* contiguous bytes of this round */
+    bool created;           /* rank 0: the objects of the page are there */
     struct record *records; /* of this round */
     size_t record_count, record_room;
     int *sizes;  /* 2 * ranks: to gather records */
@@ -201,16 +202,29 @@ static enum h5vec_status place_contiguous(void *context, uint64_t size, uint64_t
     return H5VEC_OK;
 }
 
-/* Create the page's objects, and tell all where contiguous data lies. */
+/* Rank 0: the page's objects, once. */
+static enum h5vec_status create_objects(struct direct *d, struct page *page, struct h5vec_error *err)
+{
+    if (d->m->rank != 0 || d->created)
+        return H5VEC_OK;
+    d->creator.place = place_contiguous;
+    d->creator.context = d;
+    d->created = true;
+    return h5vcat_creator_page(&d->creator, page, err);
+}
+
+/* Create the page's objects now if they have data that is not in chunks, and tell all where it lies. Else
+ * rank 0 does so when the first chunks are to be entered: the other ranks need not wait for it. */
 static enum h5vec_status begin_page(struct direct *d, struct page *page, struct h5vec_error *err)
 {
     struct merge *m = d->m;
-    enum h5vec_status st = H5VEC_OK;
-    if (m->rank == 0) {
-        d->creator.place = place_contiguous;
-        d->creator.context = d;
-        st = h5vcat_creator_page(&d->creator, page, err);
-    }
+    bool early = false;
+    for (int i = 0; i < page->count; i++)
+        early = early || page->items[i].storage.layout != H5D_CHUNKED;
+    d->created = false;
+    if (!early && page->count > 0)
+        return H5VEC_OK;
+    enum h5vec_status st = create_objects(d, page, err);
     uint64_t *addresses = calloc((size_t)page->count + 1, sizeof *addresses);
     if (!st && !addresses)
         st = h5vcat_no_memory(err);
@@ -252,7 +266,7 @@ static enum h5vec_status place_chunk(struct direct *d, const struct page *page, 
 }
 
 /* All ranks' records of the round to rank 0, which enters them. */
-static enum h5vec_status enter_records(struct direct *d, const struct page *page, struct h5vec_error *err)
+static enum h5vec_status enter_records(struct direct *d, struct page *page, struct h5vec_error *err)
 {
     struct merge *m = d->m;
     int mine = (int)(d->record_count * sizeof *d->records), *sizes = d->sizes, *offsets = sizes + m->ranks;
@@ -266,8 +280,7 @@ static enum h5vec_status enter_records(struct direct *d, const struct page *page
             total += (size_t)sizes[r];
         }
         all = total <= INT32_MAX ? malloc(total + 1) : NULL;
-        if (!all)
-            st = h5vcat_no_memory(err);
+        st = all ? create_objects(d, page, err) : h5vcat_no_memory(err);
     }
     st = h5vcat_agree(m->comm, st, err);
     if (!st) {

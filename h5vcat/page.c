@@ -68,10 +68,11 @@ static enum h5vec_status set_parts(const struct merge *m, struct page_item *p, s
     return H5VEC_OK;
 }
 
-static enum h5vec_status set_fill(const struct item *it, struct page_item *p, struct h5vec_error *err)
+static enum h5vec_status set_fill(const struct merge *m, const struct item *it, struct page_item *p,
+                                  struct h5vec_error *err)
 {
     H5D_fill_value_t state;
-    hid_t dcpl = h5vcat_blob_plist(it->dcpl), type = h5vcat_blob_type(it->type);
+    hid_t dcpl = h5vcat_schema_plist(m->schema, it->dcpl), type = h5vcat_blob_type(it->type);
     enum h5vec_status st = H5VEC_OK;
     if (dcpl < 0 || type < 0 || H5Pfill_value_defined(dcpl, &state) < 0) {
         st = h5vec_layer_error_hdf5(err, "%s: cannot decode its properties", it->path);
@@ -80,8 +81,6 @@ static enum h5vec_status set_fill(const struct item *it, struct page_item *p, st
         if (!p->fill || H5Pget_fill_value(dcpl, type, p->fill) < 0)
             st = h5vec_layer_error_hdf5(err, "%s: cannot read the fill value", it->path);
     }
-    if (dcpl >= 0)
-        H5Pclose(dcpl);
     return st;
 }
 
@@ -106,7 +105,7 @@ static enum h5vec_status fill_page(const struct merge *m, struct page *page, str
         k++;
         enum h5vec_status st = h5vcat_plan_storage(m, it, &p->storage, err);
         if (!st)
-            st = set_fill(it, p, err);
+            st = set_fill(m, it, p, err);
         if (!st)
             st = set_parts(m, p, err);
         if (st)

@@ -167,7 +167,7 @@ enum h5vec_status h5vcat_plan_storage(const struct merge *m, const struct item *
 {
     const struct h5vcat_options *o = m->options;
     memset(s, 0, sizeof *s);
-    hid_t dcpl = h5vcat_blob_plist(it->dcpl);
+    hid_t dcpl = h5vcat_schema_plist(m->schema, it->dcpl);
     if (dcpl < 0)
         return h5vec_layer_error_hdf5(err, "%s: cannot decode its properties", it->path);
     bool extendible = set_maxdims(it, s);
@@ -185,15 +185,14 @@ enum h5vec_status h5vcat_plan_storage(const struct merge *m, const struct item *
     } else if (!st) {
         set_box(m, it, s);
     }
-    H5Pclose(dcpl);
     return st;
 }
 
-enum h5vec_status h5vcat_plan_dcpl(const struct item *it, const struct storage *s, hid_t *dcpl,
-                                   struct h5vec_error *err)
+enum h5vec_status h5vcat_plan_dcpl(const struct merge *m, const struct item *it, const struct storage *s,
+                                   hid_t *dcpl, struct h5vec_error *err)
 {
     struct pipeline old;
-    hid_t id = h5vcat_blob_plist(it->dcpl);
+    hid_t id = H5Pcopy(h5vcat_schema_plist(m->schema, it->dcpl));
     enum h5vec_status st = h5vcat_pipeline_get(id, it->element, &old, err);
     bool ok = !st && H5Pset_layout(id, s->layout) >= 0;
     if (ok && s->layout == H5D_CHUNKED)

@@ -17,8 +17,8 @@ enum h5vec_status h5vcat_plan_storage(const struct merge *m, const struct item *
                                       struct h5vec_error *err);
 
 /* The dataset creation properties for it. The caller closes *dcpl. */
-enum h5vec_status h5vcat_plan_dcpl(const struct item *it, const struct storage *s, hid_t *dcpl,
-                                   struct h5vec_error *err);
+enum h5vec_status h5vcat_plan_dcpl(const struct merge *m, const struct item *it, const struct storage *s,
+                                   hid_t *dcpl, struct h5vec_error *err);
 
 /* Whether an item becomes an object of the output: optional ones only if some input has them. */
 bool h5vcat_plan_wanted(const struct item *it);

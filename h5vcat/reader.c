@@ -26,6 +26,7 @@ struct reader {
     struct open_file files[MAX_FILES];
     int file_count;
     uint64_t clock;
+    hid_t dapl;            /* 0: not made yet */
     struct chunks *chunks; /* of the open dataset if it is chunked with filters of ours */
     uint32_t input;        /* the open dataset; NOBODY: none */
     int item;
@@ -146,6 +147,8 @@ void h5vcat_reader_free(struct reader *r)
     close_dataset(r);
     for (int i = 0; i < r->file_count; i++)
         H5Fclose(r->files[i].id);
+    if (r->dapl > 0)
+        H5Pclose(r->dapl);
     free(r);
 }
 
@@ -180,10 +183,9 @@ static enum h5vec_status open_dataset(struct reader *r, uint32_t input, int item
     enum h5vec_status st = h5vcat_reader_file(r, input, &file, err);
     if (st)
         return st;
-    hid_t dapl = access_list(r);
-    hid_t dset = H5Dopen2(file, path, dapl), dcpl = dset < 0 ? dset : H5Dget_create_plist(dset);
-    if (dapl >= 0)
-        H5Pclose(dapl);
+    if (r->dapl <= 0)
+        r->dapl = access_list(r);
+    hid_t dset = H5Dopen2(file, path, r->dapl), dcpl = dset < 0 ? dset : H5Dget_create_plist(dset);
     if (dcpl < 0) {
         st = h5vec_layer_error_hdf5(err, "%s: %s: cannot open", name, path);
         if (dset >= 0)

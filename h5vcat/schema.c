@@ -27,6 +27,9 @@ void h5vcat_schema_free(struct schema *s)
                 H5Tclose(b->id);
             free(b);
         }
+    for (int i = 0; i < PLISTS; i++)
+        if (s->plists[i].blob)
+            H5Pclose(s->plists[i].id);
     for (int i = 0; i < s->count; i++) {
         free((char *)(uintptr_t)s->items[i].path);
         free(s->items[i].dims);
@@ -97,9 +100,20 @@ hid_t h5vcat_blob_type(struct blob *b)
     return b->id;
 }
 
-hid_t h5vcat_blob_plist(const struct blob *b)
+hid_t h5vcat_schema_plist(struct schema *s, const struct blob *b)
 {
-    return H5Pdecode(b->bytes);
+    size_t at = (uintptr_t)b / 64 % PLISTS;
+    if (s->plists[at].blob == b)
+        return s->plists[at].id;
+    if (s->plists[at].blob)
+        H5Pclose(s->plists[at].id);
+    s->plists[at].blob = NULL;
+    hid_t id = H5Pdecode(b->bytes);
+    if (id >= 0) {
+        s->plists[at].blob = b;
+        s->plists[at].id = id;
+    }
+    return id;
 }
 
 /* ---- Items ------------------------------------------------------------------------------------------- */

@@ -27,6 +27,7 @@ enum item_kind {
 };
 
 #define NOBODY UINT32_MAX
+#define PLISTS 64 /* property lists that are kept decoded */
 
 /* How an item of kind ITEM_ROWS is stored in the output (h5vcat_plan_storage): the same on every rank. */
 struct storage {
@@ -81,7 +82,11 @@ struct schema {
     struct blob *buckets[1024];
     int *index; /* hash table over paths, open addressing, -1 free */
     size_t index_room;
-    size_t memory; /* bytes held, about */
+    struct {
+        const struct blob *blob;
+        hid_t id;
+    } plists[PLISTS]; /* decoded last */
+    size_t memory;    /* bytes held, about */
 };
 
 struct schema *h5vcat_schema_new(void);
@@ -91,8 +96,11 @@ void h5vcat_schema_free(struct schema *s);
 struct blob *h5vcat_schema_blob(struct schema *s, const void *bytes, size_t size);
 struct blob *h5vcat_schema_encode_type(struct schema *s, hid_t type);
 struct blob *h5vcat_schema_encode_plist(struct schema *s, hid_t plist);
-hid_t h5vcat_blob_type(struct blob *b);        /* borrowed; negative on failure */
-hid_t h5vcat_blob_plist(const struct blob *b); /* to be closed by the caller; negative on failure */
+hid_t h5vcat_blob_type(struct blob *b); /* borrowed; negative on failure */
+
+/* The decoded property list of a blob, to be read only; borrowed until the next call. Negative on failure.
+ * Many datasets share one, and decoding costs more than all that is read from it. */
+hid_t h5vcat_schema_plist(struct schema *s, const struct blob *b);
 
 /* Append a new item with this path (copied); everything else is zero, -1 or NOBODY. NULL: out of memory. */
 struct item *h5vcat_schema_add(struct schema *s, const char *path);
