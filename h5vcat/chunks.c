@@ -49,6 +49,7 @@ struct chunks {
     struct slot *slots;
     int slot_count;
     uint64_t clock;
+    uint64_t raw_seen, stored_seen;
 };
 
 /* ---- The table --------------------------------------------------------------------------------------- */
@@ -151,6 +152,15 @@ static bool sticks_out(const struct chunks *c, const hsize_t *offset)
     return false;
 }
 
+/* Bytes of the chunk that lie in the dataset. */
+static uint64_t inside_bytes(const struct chunks *c, const hsize_t *offset)
+{
+    uint64_t bytes = c->element;
+    for (int d = 0; d < c->rank; d++)
+        bytes *= c->chunk[d] < c->dims[d] - offset[d] ? c->chunk[d] : c->dims[d] - offset[d];
+    return bytes;
+}
+
 /* Decode the stored chunk e at offset to chunk_bytes at raw. */
 static enum h5vec_status decode(struct chunks *c, const hsize_t *offset, const struct entry *e, void *raw,
                                 struct h5vec_error *err)
@@ -159,6 +169,8 @@ static enum h5vec_status decode(struct chunks *c, const hsize_t *offset, const s
     const struct pipeline *p = c->partial_unfiltered && sticks_out(c, offset) ? &none : &c->pipeline;
     const char *stored = NULL;
     enum h5vec_status st = stored_bytes(c, e->address, e->size, &stored, err);
+    c->raw_seen += inside_bytes(c, offset);
+    c->stored_seen += e->size;
     if (!st)
         st = h5vcat_coder_decode(c->coder, p, e->mask, stored, e->size, raw, c->chunk_bytes, err);
     if (!st || !err)
@@ -267,6 +279,13 @@ void h5vcat_chunks_free(struct chunks *c)
     free(c->table);
     free(c->window);
     free(c);
+}
+
+void h5vcat_chunks_seen(struct chunks *c, uint64_t *raw, uint64_t *stored)
+{
+    *raw = c->raw_seen;
+    *stored = c->stored_seen;
+    c->raw_seen = c->stored_seen = 0;
 }
 
 /* If the array to takes the whole chunk as one run of bytes, where; else NULL. */

@@ -16,6 +16,9 @@ enum h5vec_status h5vcat_chunks_open(struct coder *coder, hid_t file, hid_t dset
                                      uint64_t cache, struct chunks **out, struct h5vec_error *err);
 void h5vcat_chunks_free(struct chunks *c);
 
+/* Bytes of the dataset in the chunks that were decoded since the last call, and what they are stored in. */
+void h5vcat_chunks_seen(struct chunks *c, uint64_t *raw, uint64_t *stored);
+
 /* Read the box what (inside the dataset) into the array that covers to_box. Where no chunk is stored, fill
  * (NULL: zeros) is; *stored: some chunk of the box is. Messages name the chunk. */
 enum h5vec_status h5vcat_chunks_read(struct chunks *c, const struct box *what, void *to,

@@ -45,6 +45,7 @@ struct direct {
     char *assembly; /* budget.assembly bytes */
     char *encoded;  /* budget.encoded bytes */
     uint64_t encoded_size;
+    double balance;         /* bytes saved so far over what the inputs' filters made */
     uint64_t written;       /* contiguous bytes of this round */
     bool created;           /* rank 0: the objects of the page are there */
     struct record *records; /* of this round */
@@ -314,14 +315,46 @@ static enum h5vec_status add_record(struct direct *d, const struct record *r, st
     return H5VEC_OK;
 }
 
-/* Encode a whole chunk, padded, behind the others of the round. */
-static enum h5vec_status encode_chunk(struct direct *d, const struct page *page, int entry, uint64_t slab,
-                                      uint64_t tile, const void *raw, uint64_t bytes, struct h5vec_error *err)
+/* Encode into the round's buffer. With --compress=keep the output is to be no larger, in sum, than what the
+ * inputs' filters made: libdeflate at its level for that saves some on most data, and loses some on other.
+ * While the balance is good it encodes everything; where it would become negative, zlib at the inputs' level
+ * does. */
+static enum h5vec_status encode(struct direct *d, struct page_item *p, const void *raw, uint64_t bytes,
+                                uint64_t used, size_t *size, struct h5vec_error *err)
+{
+    const struct merge *m = d->m;
+    const struct item *it = &m->schema->items[p->item];
+    char *to = d->encoded + d->encoded_size;
+    enum h5vcat_encoder encoder = m->options->encoder;
+    bool watched = m->options->compress == H5VCAT_COMPRESS_KEEP && encoder == H5VCAT_ENCODER_LIBDEFLATE &&
+                   it->raw_seen > 0 && h5vcat_pipeline_find(&p->storage.pipeline, H5Z_FILTER_DEFLATE) >= 0;
+    double expected = watched ? (double)used * (double)it->stored_seen / (double)it->raw_seen : 0;
+    if (watched && p->zlib_wins && d->balance < expected)
+        encoder = H5VCAT_ENCODER_ZLIB;
+    enum h5vec_status st =
+        h5vcat_coder_encode(m->coder, &p->storage.pipeline, encoder, raw, (size_t)bytes, to, size, err);
+    if (!st && watched && encoder == H5VCAT_ENCODER_LIBDEFLATE && d->balance + expected < (double)*size) {
+        size_t ours = *size;
+        encoder = H5VCAT_ENCODER_ZLIB;
+        st = h5vcat_coder_encode(m->coder, &p->storage.pipeline, encoder, raw, (size_t)bytes, to, size, err);
+        p->zlib_wins = *size < ours;
+        if (!st && !p->zlib_wins)
+            st = h5vcat_coder_encode(m->coder, &p->storage.pipeline, H5VCAT_ENCODER_LIBDEFLATE, raw,
+                                     (size_t)bytes, to, size, err);
+    }
+    if (watched)
+        d->balance += expected - (double)*size;
+    return st;
+}
+
+/* Encode a whole chunk, padded, behind the others of the round. used: its bytes that are the dataset's. */
+static enum h5vec_status encode_chunk(struct direct *d, struct page *page, int entry, uint64_t slab,
+                                      uint64_t tile, const void *raw, uint64_t bytes, uint64_t used,
+                                      struct h5vec_error *err)
 {
     size_t size = 0;
     double begin = h5vcat_merge_now();
-    enum h5vec_status st = h5vcat_coder_encode(d->m->coder, &page->items[entry].storage.pipeline, raw,
-                                               (size_t)bytes, d->encoded + d->encoded_size, &size, err);
+    enum h5vec_status st = encode(d, &page->items[entry], raw, bytes, used, &size, err);
     d->m->report.seconds_encode += h5vcat_merge_now() - begin;
     if (st)
         return st;
@@ -339,14 +372,16 @@ static uint64_t chunk_size(const struct merge *m, const struct page_item *p, con
     return h5vcat_box_volume(chunk) * m->schema->items[p->item].element;
 }
 
-/* A chunk's box cut down to the dataset, and the rest of the array filled. */
-static void pad(const struct merge *m, const struct page_item *p, const struct box *chunk, void *array)
+/* Fill the array outside of the dataset. Returns the bytes inside. */
+static uint64_t pad(const struct merge *m, const struct page_item *p, const struct box *chunk, void *array)
 {
     const struct item *it = &m->schema->items[p->item];
     struct box inside;
-    if (h5vcat_page_piece(m, p, chunk, 0, it->total, &inside) &&
-        h5vcat_box_volume(&inside) != h5vcat_box_volume(chunk))
+    if (!h5vcat_page_piece(m, p, chunk, 0, it->total, &inside))
+        return 0;
+    if (h5vcat_box_volume(&inside) != h5vcat_box_volume(chunk))
         h5vcat_box_fill_outside(&inside, it->element, p->fill, array, chunk);
+    return h5vcat_box_volume(&inside) * it->element;
 }
 
 /* Chunks that came together from several ranks. */
@@ -365,9 +400,9 @@ static enum h5vec_status finish_shared(struct direct *d, struct page *page, stru
                 st = h5vec_layer_error_hdf5(err, "%s: %s: cannot write", m->temporary,
                                             m->schema->items[p->item].path);
         } else {
-            pad(m, p, &u->chunk, u->array);
-            st =
-                encode_chunk(d, page, u->entry, u->slab, u->tile, u->array, chunk_size(m, p, &u->chunk), err);
+            uint64_t used = pad(m, p, &u->chunk, u->array);
+            st = encode_chunk(d, page, u->entry, u->slab, u->tile, u->array, chunk_size(m, p, &u->chunk),
+                              used, err);
         }
         if (st)
             return st;
@@ -458,8 +493,9 @@ static enum h5vec_status own_chunk(struct direct *d, struct page *page, const st
     h5vcat_page_done(m, p, &piece, d->assembly, &chunk);
     if (missing)
         return H5VEC_OK;
-    pad(m, p, &chunk, d->assembly);
-    return encode_chunk(d, page, at->entry, at->slab, at->tile, d->assembly, chunk_size(m, p, &chunk), err);
+    uint64_t used = pad(m, p, &chunk, d->assembly);
+    return encode_chunk(d, page, at->entry, at->slab, at->tile, d->assembly, chunk_size(m, p, &chunk), used,
+                        err);
 }
 
 /* As many of this rank's chunks as the round has room for. *more: some are left, and *at is the next one. */

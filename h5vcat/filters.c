@@ -15,7 +15,6 @@
 #define LEVELS 13
 
 struct coder {
-    enum h5vcat_encoder encoder;
     struct libdeflate_decompressor *inflater;
     struct libdeflate_compressor *deflaters[LEVELS]; /* made when first used */
     z_stream zlib;
@@ -109,7 +108,7 @@ const char *h5vcat_filter_name(H5Z_filter_t id, char name[32])
 
 /* ---- The coder --------------------------------------------------------------------------------------- */
 
-enum h5vec_status h5vcat_coder_new(enum h5vcat_encoder encoder, struct coder **out, struct h5vec_error *err)
+enum h5vec_status h5vcat_coder_new(struct coder **out, struct h5vec_error *err)
 {
     struct coder *c = calloc(1, sizeof *c);
     if (c)
@@ -118,7 +117,6 @@ enum h5vec_status h5vcat_coder_new(enum h5vcat_encoder encoder, struct coder **o
         free(c);
         return h5vcat_no_memory(err);
     }
-    c->encoder = encoder;
     c->zlib_level = -1;
     *out = c;
     return H5VEC_OK;
@@ -266,12 +264,13 @@ static enum h5vec_status deflate_zlib(struct coder *c, int level, const void *in
     return H5VEC_OK;
 }
 
-static enum h5vec_status deflate_chunk(struct coder *c, int level, const void *in, size_t size, void *out,
-                                       size_t *out_size, struct h5vec_error *err)
+static enum h5vec_status deflate_chunk(struct coder *c, enum h5vcat_encoder encoder, int level,
+                                       const void *in, size_t size, void *out, size_t *out_size,
+                                       struct h5vec_error *err)
 {
     size_t ours = libdeflate_zlib_compress_bound(NULL, size), theirs = compressBound((uLong)size);
     size_t room = ours > theirs ? ours : theirs;
-    if (c->encoder == H5VCAT_ENCODER_ZLIB)
+    if (encoder == H5VCAT_ENCODER_ZLIB)
         return deflate_zlib(c, level, in, size, out, room, out_size, err);
     if (!c->deflaters[level])
         c->deflaters[level] = libdeflate_alloc_compressor(level);
@@ -322,8 +321,9 @@ static enum h5vec_status inflate_chunk(struct coder *c, const void *in, size_t s
 
 /* ---- A chunk ----------------------------------------------------------------------------------------- */
 
-static enum h5vec_status encode_one(struct coder *c, const struct pipeline *p, int i, const void *in,
-                                    size_t size, void *out, size_t *out_size, struct h5vec_error *err)
+static enum h5vec_status encode_one(struct coder *c, const struct pipeline *p, enum h5vcat_encoder encoder,
+                                    int i, const void *in, size_t size, void *out, size_t *out_size,
+                                    struct h5vec_error *err)
 {
     switch (p->filter[i].id) {
     case H5Z_FILTER_SHUFFLE:
@@ -336,12 +336,14 @@ static enum h5vec_status encode_one(struct coder *c, const struct pipeline *p, i
         *out_size = size + 4;
         return H5VEC_OK;
     default:
-        return deflate_chunk(c, p->level, in, size, out, out_size, err);
+        return deflate_chunk(c, encoder, encoder == H5VCAT_ENCODER_ZLIB ? (int)p->filter[i].value : p->level,
+                             in, size, out, out_size, err);
     }
 }
 
-enum h5vec_status h5vcat_coder_encode(struct coder *c, const struct pipeline *p, const void *raw, size_t size,
-                                      void *out, size_t *out_size, struct h5vec_error *err)
+enum h5vec_status h5vcat_coder_encode(struct coder *c, const struct pipeline *p, enum h5vcat_encoder encoder,
+                                      const void *raw, size_t size, void *out, size_t *out_size,
+                                      struct h5vec_error *err)
 {
     const void *in = raw;
     size_t in_size = size, bound = h5vcat_coder_bound(p, size);
@@ -349,7 +351,7 @@ enum h5vec_status h5vcat_coder_encode(struct coder *c, const struct pipeline *p,
         void *to = i == p->count - 1 ? out : scratch(c, i % 2, bound);
         if (!to)
             return h5vcat_no_memory(err);
-        enum h5vec_status st = encode_one(c, p, i, in, in_size, to, &in_size, err);
+        enum h5vec_status st = encode_one(c, p, encoder, i, in, in_size, to, &in_size, err);
         if (st)
             return st;
         in = to;

@@ -42,15 +42,17 @@ const char *h5vcat_filter_name(H5Z_filter_t id, char name[32]);
 
 /* Encoders, decoders and their scratch memory (about two chunks). One per rank. */
 struct coder;
-enum h5vec_status h5vcat_coder_new(enum h5vcat_encoder encoder, struct coder **out, struct h5vec_error *err);
+enum h5vec_status h5vcat_coder_new(struct coder **out, struct h5vec_error *err);
 void h5vcat_coder_free(struct coder *c);
 
 /* Bytes that h5vcat_coder_encode may need for size bytes of raw data. */
 size_t h5vcat_coder_bound(const struct pipeline *p, size_t size);
 
-/* Encode size bytes into out (h5vcat_coder_bound bytes of room). */
-enum h5vec_status h5vcat_coder_encode(struct coder *c, const struct pipeline *p, const void *raw, size_t size,
-                                      void *out, size_t *out_size, struct h5vec_error *err);
+/* Encode size bytes into out (coder_bound bytes of room); deflate is done by this encoder, libdeflate at
+ * p->level, zlib at the level on record. */
+enum h5vec_status h5vcat_coder_encode(struct coder *c, const struct pipeline *p, enum h5vcat_encoder encoder,
+                                      const void *raw, size_t size, void *out, size_t *out_size,
+                                      struct h5vec_error *err);
 
 /* Decode a stored chunk to exactly raw_size bytes; filters whose bit is set in mask were skipped. The message
  * of a failure says what is wrong with the chunk, not where it is. */

@@ -122,7 +122,7 @@ static enum h5vec_status merge_open(struct merge *m, struct h5vec_error *err)
     /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): directory is m's, and freed with it */
     st = h5vcat_spool_new(m->directory, (size_t)(m->options->buffer_size / 16), &m->spool, err);
     if (!st)
-        st = h5vcat_coder_new(m->options->encoder, &m->coder, err);
+        st = h5vcat_coder_new(&m->coder, err);
     if (!st)
         st = h5vcat_reader_new(m, &m->reader, err);
     st = h5vcat_agree(m->comm, st, err);

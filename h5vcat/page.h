@@ -21,6 +21,7 @@ struct page_item {
     void *fill;           /* the output's fill value; NULL: zeros */
     char *rows;           /* this rank's rows, read ahead; NULL: they are read when asked for */
     bool gaps;            /* rows: some chunk of the inputs was missing */
+    bool zlib_wins;       /* for the writer: libdeflate made larger chunks than zlib */
     hid_t dset;           /* for the writer */
     uint64_t address;     /* for the writer: of contiguous data */
 };

@@ -85,7 +85,7 @@ static void set_filters(const struct h5vcat_options *o, const struct item *it, s
     }
     int deflate = h5vcat_pipeline_find(p, H5Z_FILTER_DEFLATE);
     unsigned level = deflate < 0 ? 0 : p->filter[deflate].value > 9 ? 9 : p->filter[deflate].value;
-    p->level = o->encoder == H5VCAT_ENCODER_ZLIB ? (int)level : libdeflate_level[level];
+    p->level = libdeflate_level[level];
 }
 
 /* A chunk of about target bytes: whole rows if one fits, else part of one in the input's proportions. */

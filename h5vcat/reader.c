@@ -246,6 +246,10 @@ enum h5vec_status h5vcat_reader_read(struct reader *r, uint32_t input, int item,
         return read_box(r, what, to, to_box, err);
     bool stored = false;
     enum h5vec_status st = h5vcat_chunks_read(r->chunks, what, to, to_box, r->fill, &stored, err);
+    uint64_t raw_bytes, stored_bytes;
+    h5vcat_chunks_seen(r->chunks, &raw_bytes, &stored_bytes);
+    r->m->schema->items[item].raw_seen += raw_bytes;
+    r->m->schema->items[item].stored_seen += stored_bytes;
     *missing = !stored && r->same_fill;
     return h5vcat_about(err, st, r->m->inputs.names[input], r->m->schema->items[item].path);
 }

@@ -60,7 +60,9 @@ struct item {
     uint64_t max_rows;          /* largest fixed maximum of the first dimension */
     uint64_t mine, base, total; /* rows: of this rank, before it, of all */
     uint64_t most;              /* rows of the rank with the most */
-    uint64_t sum;               /* --verify: XXH64 sums of what this rank read */
+    uint64_t raw_seen,
+        stored_seen; /* bytes of the input chunks that this rank decoded, and what they were stored in */
+    uint64_t sum;    /* --verify: XXH64 sums of what this rank read */
 };
 
 /* A layer in the making. */
