@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compare h5vcat's ways of writing on two inputs: a few large datasets, and 2,000 small ones.
+"""Compare h5vcat's ways of writing: a few large datasets, 2,000 small ones, 2,000 of medium size.
 
 Each run is a whole mpiexec; the ways take turns (A B C A B C ...), so that a machine that slows down slows all of them;
 medians are reported, as JSON lines, with the ratios. Every output is compared value by value with the
@@ -36,10 +36,10 @@ def make_large(directory):
                                  compression="gzip", compression_opts=6)
 
 
-def make_small(directory):
-    """8 files of 125 groups of 16 datasets, none empty, by gen_nova.py: about 60 KiB a dataset in all."""
+def make_small(directory, scale):
+    """8 files of 125 groups of 16 datasets, none empty, by gen_nova.py: at scale 1 about 60 KiB a dataset in all."""
     subprocess.run([sys.executable, gen_nova.__file__, "-o", directory, "--files", "8", "--groups", "125", "--dsets", "16",
-                    "--zero", "0", "--wide", "0"], check=True, stderr=subprocess.DEVNULL)
+                    "--zero", "0", "--wide", "0", "--scale", str(scale)], check=True, stderr=subprocess.DEVNULL)
 
 
 def check(output, inputs):
@@ -101,7 +101,9 @@ def main():
     directory = a.keep or tempfile.mkdtemp(prefix="h5vec-tuning-")
     os.makedirs(directory, exist_ok=True)
     try:
-        for name, make in (("large: 4 datasets of 64 MiB", make_large), ("small: 2000 datasets", make_small)):
+        for name, make in (("large: 4 datasets of 64 MiB", make_large),
+                           ("small: 2000 datasets of 15 KiB", lambda d: make_small(d, 0.25)),
+                           ("small-60: 2000 datasets of 60 KiB", lambda d: make_small(d, 1))):
             place = os.path.join(directory, name.split(":")[0])
             if not os.path.isdir(place):
                 make(place)
