@@ -2,11 +2,11 @@
  *
  * Boxes against loops over every element.
  */
-#include <check.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include "box.h"
+#include "suite.h"
 
 #define MAX_RANK 5
 
@@ -150,10 +150,5 @@ int main(void)
     tcase_add_loop_test(t, fill_touches_only_the_outside, 0, 300);
     tcase_add_loop_test(t, intersection_is_what_both_contain, 0, 300);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_set_fork_status(r, CK_NOFORK);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return run_suite(s);
 }

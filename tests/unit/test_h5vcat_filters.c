@@ -3,10 +3,10 @@
  * The filters against HDF5's own: chunks that HDF5 wrote are decoded here, chunks encoded here are read by
  * HDF5.
  */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 #include "filters.h"
+#include "suite.h"
 
 #define FLETCHER 1u
 #define SHUFFLE 2u
@@ -172,10 +172,5 @@ int main(void)
     tcase_add_test(t, every_flipped_byte_is_found);
     tcase_add_test(t, length_of_a_stream);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_set_fork_status(r, CK_NOFORK);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return run_suite(s);
 }

@@ -2,9 +2,9 @@
  *
  * Who reads what: shares cover all inputs once, in order, texts whole, and are balanced.
  */
-#include <check.h>
 #include <stdlib.h>
 #include "inputs.h"
+#include "suite.h"
 
 #define FILES 40
 
@@ -84,10 +84,5 @@ int main(void)
     tcase_add_loop_test(t, hdf5_shares_are_balanced, 0, 20);
     tcase_add_loop_test(t, rows_at_cuts_cover_all_rows, 0, 8);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_set_fork_status(r, CK_NOFORK);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return run_suite(s);
 }

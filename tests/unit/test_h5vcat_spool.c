@@ -2,10 +2,10 @@
  *
  * Streams of a spool against plain arrays, in memory, in a file, and moving from one to the other.
  */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 #include "spool.h"
+#include "suite.h"
 
 #define STREAMS 3
 #define ROOM 60000
@@ -75,10 +75,5 @@ int main(void)
     tcase_add_loop_test(t, what_was_appended_is_read, 0, 20);
     tcase_add_test(t, a_directory_that_is_missing_is_named);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_set_fork_status(r, CK_NOFORK);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return run_suite(s);
 }
