@@ -88,7 +88,7 @@ START_TEST(copy_moves_exactly_the_box)
     memset(t, 0xEE, nt);
     memset(expected, 0xEE, nt);
     for (hsize_t i = 0; i < h5vcat_box_volume(&what); i++) {
-        hsize_t index[H5S_MAX_RANK];
+        hsize_t index[H5S_MAX_RANK] = {0};
         index_of(&what, i, index);
         memcpy(expected + position(&to, index) * size, f + position(&from, index) * size, size);
     }
@@ -114,7 +114,7 @@ START_TEST(fill_touches_only_the_outside)
     const void *fill = draw(2) ? value : NULL;
     h5vcat_box_fill_outside(&keep, size, fill, t, &to);
     for (hsize_t i = 0; i < h5vcat_box_volume(&to); i++) {
-        hsize_t index[H5S_MAX_RANK];
+        hsize_t index[H5S_MAX_RANK] = {0};
         index_of(&to, i, index);
         for (size_t b = 0; b < size; b++) {
             int wanted = contains(&keep, index) ? 0xEE : fill ? value[b] : 0;
@@ -133,7 +133,7 @@ START_TEST(intersection_is_what_both_contain)
     int any = h5vcat_box_intersect(&a, &b, &both);
     hsize_t count = 0;
     for (hsize_t i = 0; i < h5vcat_box_volume(&a); i++) {
-        hsize_t index[H5S_MAX_RANK];
+        hsize_t index[H5S_MAX_RANK] = {0};
         index_of(&a, i, index);
         count += (hsize_t)contains(&b, index);
         ck_assert_int_eq(contains(&b, index), any && contains(&both, index));
