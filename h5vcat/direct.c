@@ -45,6 +45,8 @@ struct direct {
     char *assembly; /* budget.assembly bytes */
     char *encoded;  /* budget.encoded bytes */
     uint64_t encoded_size;
+    int streak;             /* trials in a row that libdeflate won; negative: that zlib did */
+    int skipped;            /* chunks that could have been tried */
     double balance;         /* bytes saved so far over what the inputs' filters made */
     uint64_t written;       /* contiguous bytes of this round */
     bool created;           /* rank 0: the objects of the page are there */
@@ -329,15 +331,22 @@ static enum h5vec_status encode(struct direct *d, struct page_item *p, const voi
     bool watched = m->options->compress == H5VCAT_COMPRESS_KEEP && encoder == H5VCAT_ENCODER_LIBDEFLATE &&
                    it->raw_seen > 0 && h5vcat_pipeline_find(&p->storage.pipeline, H5Z_FILTER_DEFLATE) >= 0;
     double expected = watched ? (double)used * (double)it->stored_seen / (double)it->raw_seen : 0;
-    if (watched && p->zlib_wins && d->balance < expected)
+    /* Encoding twice is for finding out: once two chunks in a row have told, only one in 16 is tried. */
+    bool open = d->streak > -2 && d->streak < 2, attempt = open || ++d->skipped % 16 == 0;
+    if (watched && d->balance < expected && (p->zlib_wins || (d->streak < 0 && !attempt)))
         encoder = H5VCAT_ENCODER_ZLIB;
     enum h5vec_status st =
         h5vcat_coder_encode(m->coder, &p->storage.pipeline, encoder, raw, (size_t)bytes, to, size, err);
-    if (!st && watched && encoder == H5VCAT_ENCODER_LIBDEFLATE && d->balance + expected < (double)*size) {
+    if (!st && watched && attempt && encoder == H5VCAT_ENCODER_LIBDEFLATE &&
+        d->balance + expected < (double)*size) {
         size_t ours = *size;
         encoder = H5VCAT_ENCODER_ZLIB;
         st = h5vcat_coder_encode(m->coder, &p->storage.pipeline, encoder, raw, (size_t)bytes, to, size, err);
         p->zlib_wins = *size < ours;
+        if (p->zlib_wins)
+            d->streak = d->streak < 0 ? d->streak - 1 : -1;
+        else
+            d->streak = d->streak > 0 ? d->streak + 1 : 1;
         if (!st && !p->zlib_wins)
             st = h5vcat_coder_encode(m->coder, &p->storage.pipeline, H5VCAT_ENCODER_LIBDEFLATE, raw,
                                      (size_t)bytes, to, size, err);

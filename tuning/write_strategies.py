@@ -36,10 +36,22 @@ def make_large(directory):
                                  compression="gzip", compression_opts=6)
 
 
-def make_small(directory, scale):
-    """8 files of 125 groups of 16 datasets, none empty, by gen_nova.py: at scale 1 about 60 KiB a dataset in all."""
+def make_small(directory):
+    """4 files of 2,000 datasets of event numbers, as each group of a detector file has them; 64 KiB a dataset in all."""
+    os.makedirs(directory)
+    rows = 4 << 10
+    for f in range(4):
+        numbers = np.cumsum(np.random.default_rng(f).integers(1, 90, rows + 2000)).astype("u4")
+        with h5py.File(os.path.join(directory, f"in{f:02d}.h5"), "w", libver=("v110", "v110")) as h:
+            for d in range(2000):
+                h.create_dataset(f"g{d // 16:03d}/evt{d:04d}", data=numbers[d:d + rows], chunks=(rows,), maxshape=(None,),
+                                 compression="gzip", compression_opts=6)
+
+
+def make_columns(directory):
+    """8 files of 125 groups of 16 datasets, none empty, by gen_nova.py: about 60 KiB a dataset in all."""
     subprocess.run([sys.executable, gen_nova.__file__, "-o", directory, "--files", "8", "--groups", "125", "--dsets", "16",
-                    "--zero", "0", "--wide", "0", "--scale", str(scale)], check=True, stderr=subprocess.DEVNULL)
+                    "--zero", "0", "--wide", "0"], check=True, stderr=subprocess.DEVNULL)
 
 
 def check(output, inputs):
@@ -96,14 +108,16 @@ def main():
     p.add_argument("--mpiexec", default="mpiexec")
     p.add_argument("--ranks", type=int, default=2)
     p.add_argument("--runs", type=int, default=3)
+    p.add_argument("--only", help="this input only: large, small or columns")
     p.add_argument("--keep", help="work in this directory and leave it")
     a = p.parse_args()
     directory = a.keep or tempfile.mkdtemp(prefix="h5vec-tuning-")
     os.makedirs(directory, exist_ok=True)
     try:
-        for name, make in (("large: 4 datasets of 64 MiB", make_large),
-                           ("small: 2000 datasets of 15 KiB", lambda d: make_small(d, 0.25)),
-                           ("small-60: 2000 datasets of 60 KiB", lambda d: make_small(d, 1))):
+        for name, make in (("large: 4 datasets of 64 MiB", make_large), ("small: 2000 datasets of 64 KiB", make_small),
+                           ("columns: 2000 datasets of 60 KiB", make_columns)):
+            if a.only and not name.startswith(a.only):
+                continue
             place = os.path.join(directory, name.split(":")[0])
             if not os.path.isdir(place):
                 make(place)
