@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Agreement on errors, and the one place where MPI's error codes are translated.
+ * Agreement on errors.
  */
 #include "agree.h"
 #include <limits.h>
@@ -39,12 +39,4 @@ enum h5vec_status h5vcat_agree_on_error(MPI_Comm comm, enum h5vec_status status,
         err->status = status;
     MPI_Bcast(err, (int)sizeof *err, MPI_BYTE, lowest, comm);
     return err->status;
-}
-
-enum h5vec_status h5vcat_mpi_error(struct h5vec_error *err, int code, const char *what)
-{
-    char text[MPI_MAX_ERROR_STRING];
-    int length = 0;
-    MPI_Error_string(code, text, &length);
-    return h5vec_error_set(err, H5VEC_E_MPI, 0, "%s: %.*s", what, length, text);
 }

@@ -26,7 +26,4 @@ static inline enum h5vec_status h5vcat_agree(MPI_Comm comm, enum h5vec_status st
     return all ? all : status; /* for readers and analysers: an error never becomes a success */
 }
 
-/* Fill err with H5VEC_E_MPI and MPI's text for code. Local. */
-enum h5vec_status h5vcat_mpi_error(struct h5vec_error *err, int code, const char *what);
-
 #endif

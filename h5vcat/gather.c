@@ -13,12 +13,6 @@
 #include "reader.h"
 #include "scan.h"
 
-/* The first input as schema. */
-struct building {
-    struct merge *m;
-    struct schema *s;
-};
-
 /* One input against the schema. */
 struct matching {
     struct merge *m;
@@ -97,8 +91,7 @@ static enum h5vec_status build_dataset(struct schema *s, struct item *it, const 
 
 static enum h5vec_status build_visit(void *context, const struct scan_object *o, struct h5vec_error *err)
 {
-    struct building *b = context;
-    struct schema *s = b->s;
+    struct schema *s = context;
     enum h5vec_layer_role role;
     enum h5vec_status st = layer_role(o, &role, err);
     if (st)
@@ -171,8 +164,7 @@ static enum h5vec_status build_schema(struct merge *m, struct h5vec_error *err)
         st = h5vcat_reader_open_file(m->inputs.names[0], &file, err);
         if (st)
             return st;
-        struct building b = {m, m->schema};
-        st = h5vcat_scan_file(file, m->inputs.names[0], build_visit, &b, err);
+        st = h5vcat_scan_file(file, m->inputs.names[0], build_visit, m->schema, err);
         H5Fclose(file);
     }
     if (!st)
