@@ -21,6 +21,7 @@
 #include "create.h"
 #include "exchange.h"
 #include "file.h"
+#include "keep.h"
 #include "writer.h"
 
 #define MIN_ALIGNMENT 4096
@@ -45,9 +46,7 @@ struct direct {
     char *assembly; /* budget.assembly bytes */
     char *encoded;  /* budget.encoded bytes */
     uint64_t encoded_size;
-    int streak;             /* trials in a row that libdeflate won; negative: that zlib did */
-    int skipped;            /* chunks that could have been tried */
-    double balance;         /* bytes saved so far over what the inputs' filters made */
+    struct keeper keeper;
     uint64_t written;       /* contiguous bytes of this round */
     bool created;           /* rank 0: the objects of the page are there */
     struct record *records; /* of this round */
@@ -317,45 +316,6 @@ static enum h5vec_status add_record(struct direct *d, const struct record *r, st
     return H5VEC_OK;
 }
 
-/* Encode into the round's buffer. With --compress=keep the output is to be no larger, in sum, than what the
- * inputs' filters made: libdeflate at its level for that saves some on most data, and loses some on other.
- * While the balance is good it encodes everything; where it would become negative, zlib at the inputs' level
- * does. */
-static enum h5vec_status encode(struct direct *d, struct page_item *p, const void *raw, uint64_t bytes,
-                                uint64_t used, size_t *size, struct h5vec_error *err)
-{
-    const struct merge *m = d->m;
-    const struct item *it = &m->schema->items[p->item];
-    char *to = d->encoded + d->encoded_size;
-    enum h5vcat_encoder encoder = m->options->encoder;
-    bool watched = m->options->compress == H5VCAT_COMPRESS_KEEP && encoder == H5VCAT_ENCODER_LIBDEFLATE &&
-                   it->raw_seen > 0 && h5vcat_pipeline_find(&p->storage.pipeline, H5Z_FILTER_DEFLATE) >= 0;
-    double expected = watched ? (double)used * (double)it->stored_seen / (double)it->raw_seen : 0;
-    /* Encoding twice is for finding out: once two chunks in a row have told, only one in 16 is tried. */
-    bool open = d->streak > -2 && d->streak < 2, attempt = open || ++d->skipped % 16 == 0;
-    if (watched && d->balance < expected && (p->zlib_wins || (d->streak < 0 && !attempt)))
-        encoder = H5VCAT_ENCODER_ZLIB;
-    enum h5vec_status st =
-        h5vcat_coder_encode(m->coder, &p->storage.pipeline, encoder, raw, (size_t)bytes, to, size, err);
-    if (!st && watched && attempt && encoder == H5VCAT_ENCODER_LIBDEFLATE &&
-        d->balance + expected < (double)*size) {
-        size_t ours = *size;
-        encoder = H5VCAT_ENCODER_ZLIB;
-        st = h5vcat_coder_encode(m->coder, &p->storage.pipeline, encoder, raw, (size_t)bytes, to, size, err);
-        p->zlib_wins = *size < ours;
-        if (p->zlib_wins)
-            d->streak = d->streak < 0 ? d->streak - 1 : -1;
-        else
-            d->streak = d->streak > 0 ? d->streak + 1 : 1;
-        if (!st && !p->zlib_wins)
-            st = h5vcat_coder_encode(m->coder, &p->storage.pipeline, H5VCAT_ENCODER_LIBDEFLATE, raw,
-                                     (size_t)bytes, to, size, err);
-    }
-    if (watched)
-        d->balance += expected - (double)*size;
-    return st;
-}
-
 /* Encode a whole chunk, padded, behind the others of the round. used: its bytes that are the dataset's. */
 static enum h5vec_status encode_chunk(struct direct *d, struct page *page, int entry, uint64_t slab,
                                       uint64_t tile, const void *raw, uint64_t bytes, uint64_t used,
@@ -363,7 +323,8 @@ static enum h5vec_status encode_chunk(struct direct *d, struct page *page, int e
 {
     size_t size = 0;
     double begin = h5vcat_merge_now();
-    enum h5vec_status st = encode(d, &page->items[entry], raw, bytes, used, &size, err);
+    enum h5vec_status st = h5vcat_keep_encode(d->m, &d->keeper, &page->items[entry], raw, bytes, used,
+                                              d->encoded + d->encoded_size, &size, err);
     d->m->report.seconds_encode += h5vcat_merge_now() - begin;
     if (st)
         return st;
