@@ -33,17 +33,14 @@ struct slot {
 
 struct chunks {
     struct coder *coder;
-    hid_t dset;
+    struct chunk_form form;
+    hid_t dset; /* not needed if there is a table */
     int fd;
     uint64_t file_size;
-    int rank;
-    size_t element, chunk_bytes;
-    hsize_t dims[H5S_MAX_RANK], chunk[H5S_MAX_RANK],
-        grid[H5S_MAX_RANK]; /* grid: chunks along each dimension */
-    struct pipeline pipeline;
-    bool partial_unfiltered; /* chunks that stick out are stored without filters */
-    struct entry *table;     /* by chunk number, or NULL */
-    char *window;            /* bytes of the file from window_at on */
+    size_t chunk_bytes;
+    hsize_t dims[H5S_MAX_RANK], grid[H5S_MAX_RANK]; /* grid: chunks along each dimension */
+    struct entry *table;                            /* by chunk number, or NULL */
+    char *window;                                   /* bytes of the file from window_at on */
     uint64_t window_at;
     size_t window_length, window_room, ahead;
     struct slot *slots;
@@ -57,15 +54,15 @@ struct chunks {
 static uint64_t chunk_number(const struct chunks *c, const hsize_t *offset)
 {
     uint64_t n = 0;
-    for (int d = 0; d < c->rank; d++)
-        n = n * c->grid[d] + offset[d] / c->chunk[d];
+    for (int d = 0; d < c->form.rank; d++)
+        n = n * c->grid[d] + offset[d] / c->form.chunk[d];
     return n;
 }
 
 static int enter(const hsize_t *offset, unsigned mask, haddr_t address, hsize_t size, void *context)
 {
     struct chunks *c = context;
-    for (int d = 0; d < c->rank; d++)
+    for (int d = 0; d < c->form.rank; d++)
         if (offset[d] >= c->dims[d])
             return 0; /* left over from before the dataset shrank */
     c->table[chunk_number(c, offset)] = (struct entry){address, (uint32_t)size, mask};
@@ -75,8 +72,8 @@ static int enter(const hsize_t *offset, unsigned mask, haddr_t address, hsize_t 
 static enum h5vec_status make_table(struct chunks *c, struct h5vec_error *err)
 {
     uint64_t slots = 1;
-    for (int d = 0; d < c->rank; d++) {
-        c->grid[d] = (c->dims[d] + c->chunk[d] - 1) / c->chunk[d];
+    for (int d = 0; d < c->form.rank; d++) {
+        c->grid[d] = (c->dims[d] + c->form.chunk[d] - 1) / c->form.chunk[d];
         if (c->grid[d] && slots > MAX_TABLE / c->grid[d])
             return H5VEC_OK;
         slots *= c->grid[d];
@@ -146,8 +143,8 @@ static enum h5vec_status stored_bytes(struct chunks *c, uint64_t at, size_t size
 
 static bool sticks_out(const struct chunks *c, const hsize_t *offset)
 {
-    for (int d = 0; d < c->rank; d++)
-        if (offset[d] + c->chunk[d] > c->dims[d])
+    for (int d = 0; d < c->form.rank; d++)
+        if (offset[d] + c->form.chunk[d] > c->dims[d])
             return true;
     return false;
 }
@@ -155,9 +152,9 @@ static bool sticks_out(const struct chunks *c, const hsize_t *offset)
 /* Bytes of the chunk that lie in the dataset. */
 static uint64_t inside_bytes(const struct chunks *c, const hsize_t *offset)
 {
-    uint64_t bytes = c->element;
-    for (int d = 0; d < c->rank; d++)
-        bytes *= c->chunk[d] < c->dims[d] - offset[d] ? c->chunk[d] : c->dims[d] - offset[d];
+    uint64_t bytes = c->form.element;
+    for (int d = 0; d < c->form.rank; d++)
+        bytes *= c->form.chunk[d] < c->dims[d] - offset[d] ? c->form.chunk[d] : c->dims[d] - offset[d];
     return bytes;
 }
 
@@ -166,7 +163,8 @@ static enum h5vec_status decode(struct chunks *c, const hsize_t *offset, const s
                                 struct h5vec_error *err)
 {
     static const struct pipeline none = {0};
-    const struct pipeline *p = c->partial_unfiltered && sticks_out(c, offset) ? &none : &c->pipeline;
+    const struct pipeline *p =
+        c->form.partial_unfiltered && sticks_out(c, offset) ? &none : &c->form.pipeline;
     const char *stored = NULL;
     enum h5vec_status st = stored_bytes(c, e->address, e->size, &stored, err);
     c->raw_seen += inside_bytes(c, offset);
@@ -177,7 +175,7 @@ static enum h5vec_status decode(struct chunks *c, const hsize_t *offset, const s
         return st;
     char where[200], why[sizeof err->msg];
     int n = 0;
-    for (int d = 0; d < c->rank && n < (int)sizeof where - 24; d++)
+    for (int d = 0; d < c->form.rank && n < (int)sizeof where - 24; d++)
         n += snprintf(where + n, sizeof where - (size_t)n, "%s%llu", d ? "," : "",
                       (unsigned long long)offset[d]);
     memcpy(why, err->msg, sizeof why);
@@ -215,56 +213,94 @@ static enum h5vec_status cached(struct chunks *c, const hsize_t *offset, const s
 
 /* ---- Open, read, free -------------------------------------------------------------------------------- */
 
-static enum h5vec_status describe(struct chunks *c, hid_t file, hid_t dcpl, struct h5vec_error *err)
+bool h5vcat_chunks_form(hid_t dcpl, int rank, size_t element, struct chunk_form *form)
 {
     unsigned options = 0;
-    int *fd = NULL;
-    hid_t space = H5Dget_space(c->dset);
-    c->rank = H5Sget_simple_extent_dims(space, c->dims, NULL);
-    H5Sclose(space);
-    if (c->rank < 1 || H5Pget_chunk(dcpl, c->rank, c->chunk) != c->rank ||
-        H5Pget_chunk_opts(dcpl, &options) < 0 || H5Fget_vfd_handle(file, H5P_DEFAULT, (void **)&fd) < 0)
-        return h5vec_layer_error_hdf5(err, "cannot read its layout");
-    struct stat st;
-    c->fd = *fd;
-    if (fstat(c->fd, &st) < 0)
-        return h5vec_error_set(err, H5VEC_E_IO, 0, "cannot look at the file: %s", strerror(errno));
-    c->file_size = (uint64_t)st.st_size;
-    c->partial_unfiltered = options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS;
-    c->chunk_bytes = c->element;
-    for (int d = 0; d < c->rank; d++)
-        c->chunk_bytes *= c->chunk[d];
-    return make_table(c, err);
+    H5Z_filter_t foreign;
+    memset(form, 0, sizeof *form);
+    form->rank = rank;
+    form->element = element;
+    if (H5Pget_chunk(dcpl, rank, form->chunk) != rank || H5Pget_chunk_opts(dcpl, &options) < 0 ||
+        h5vcat_pipeline_get(dcpl, element, &form->pipeline, NULL) ||
+        !h5vcat_pipeline_is_ours(&form->pipeline, &foreign))
+        return false;
+    form->partial_unfiltered = options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS;
+    return true;
 }
 
-enum h5vec_status h5vcat_chunks_open(struct coder *coder, hid_t file, hid_t dset, hid_t dcpl, size_t element,
-                                     uint64_t cache, struct chunks **out, struct h5vec_error *err)
+uint64_t h5vcat_chunks_form_bytes(const struct chunk_form *form)
 {
-    struct pipeline pipeline;
-    H5Z_filter_t foreign;
-    *out = NULL;
-    enum h5vec_status st = h5vcat_pipeline_get(dcpl, element, &pipeline, err);
-    if (st || !h5vcat_pipeline_is_ours(&pipeline, &foreign))
-        return st;
+    uint64_t bytes = form->element;
+    for (int d = 0; d < form->rank; d++)
+        bytes *= form->chunk[d];
+    return bytes;
+}
+
+/* Everything but the table. */
+static enum h5vec_status new_chunks(struct coder *coder, hid_t file, const struct chunk_form *form,
+                                    const hsize_t *dims, uint64_t cache, struct chunks **out,
+                                    struct h5vec_error *err)
+{
+    int *fd = NULL;
+    struct stat st;
     struct chunks *c = calloc(1, sizeof *c);
     if (!c)
         return h5vcat_no_memory(err);
     c->coder = coder;
-    c->dset = dset;
-    c->element = element;
-    c->pipeline = pipeline;
-    st = describe(c, file, dcpl, err);
-    uint64_t slots = st ? 1 : cache / (c->chunk_bytes ? c->chunk_bytes : 1);
+    c->form = *form;
+    c->chunk_bytes = h5vcat_chunks_form_bytes(form);
+    memcpy(c->dims, dims, (size_t)form->rank * sizeof *dims);
+    uint64_t slots = cache / (c->chunk_bytes ? c->chunk_bytes : 1);
     c->slot_count = slots < 1 ? 1 : slots > 256 ? 256 : (int)slots;
     c->slots = calloc((size_t)c->slot_count, sizeof *c->slots);
-    if (!st && !c->slots)
-        st = h5vcat_no_memory(err);
-    if (st) {
-        h5vcat_chunks_free(c);
-        return st;
-    }
-    for (int i = 0; i < c->slot_count; i++)
+    enum h5vec_status status = c->slots ? H5VEC_OK : h5vcat_no_memory(err);
+    for (int i = 0; i < c->slot_count && !status; i++)
         c->slots[i].number = UINT64_MAX;
+    if (!status && (H5Fget_vfd_handle(file, H5P_DEFAULT, (void **)&fd) < 0 || fstat(*fd, &st) < 0))
+        status = h5vec_error_set(err, H5VEC_E_IO, 0, "cannot look at the file: %s", strerror(errno));
+    if (status) {
+        h5vcat_chunks_free(c);
+        return status;
+    }
+    c->fd = *fd;
+    c->file_size = (uint64_t)st.st_size;
+    *out = c;
+    return H5VEC_OK;
+}
+
+enum h5vec_status h5vcat_chunks_open(struct coder *coder, hid_t file, hid_t dset,
+                                     const struct chunk_form *form, const hsize_t *dims, uint64_t cache,
+                                     struct chunks **out, struct h5vec_error *err)
+{
+    struct chunks *c;
+    enum h5vec_status st = new_chunks(coder, file, form, dims, cache, &c, err);
+    if (st)
+        return st;
+    c->dset = dset;
+    st = make_table(c, err);
+    if (st)
+        h5vcat_chunks_free(c);
+    else
+        *out = c;
+    return st;
+}
+
+enum h5vec_status h5vcat_chunks_open_only(struct coder *coder, hid_t file, const struct chunk_form *form,
+                                          const hsize_t *dims, uint64_t address, uint32_t size,
+                                          struct chunks **out, struct h5vec_error *err)
+{
+    struct chunks *c;
+    enum h5vec_status st = new_chunks(coder, file, form, dims, 0, &c, err);
+    if (st)
+        return st;
+    for (int d = 0; d < form->rank; d++)
+        c->grid[d] = 1;
+    c->table = malloc(sizeof *c->table);
+    if (!c->table) {
+        h5vcat_chunks_free(c);
+        return h5vcat_no_memory(err);
+    }
+    c->table[0] = (struct entry){address, size, 0};
     *out = c;
     return H5VEC_OK;
 }
@@ -292,8 +328,8 @@ void h5vcat_chunks_seen(struct chunks *c, uint64_t *raw, uint64_t *stored)
 static char *whole_chunk(const struct chunks *c, const struct box *chunk, const struct box *what, char *to,
                          const struct box *to_box)
 {
-    hsize_t row = c->element;
-    for (int d = 0; d < c->rank; d++) {
+    hsize_t row = c->form.element;
+    for (int d = 0; d < c->form.rank; d++) {
         if (what->start[d] > chunk->start[d] ||
             what->start[d] + what->count[d] < chunk->start[d] + chunk->count[d])
             return NULL;
@@ -315,11 +351,11 @@ static enum h5vec_status read_chunk(struct chunks *c, const struct box *chunk, c
         return st;
     if (e.address == HADDR_UNDEF) {
         hsize_t n = h5vcat_box_volume(&part);
-        char *value = malloc(n * c->element);
+        char *value = malloc(n * c->form.element);
         if (!value)
             return h5vcat_no_memory(err);
-        h5vcat_fill_elements(value, n, c->element, fill);
-        h5vcat_box_copy(&part, c->element, value, &part, to, to_box);
+        h5vcat_fill_elements(value, n, c->form.element, fill);
+        h5vcat_box_copy(&part, c->form.element, value, &part, to, to_box);
         free(value);
         return H5VEC_OK;
     }
@@ -330,7 +366,7 @@ static enum h5vec_status read_chunk(struct chunks *c, const struct box *chunk, c
     const char *bytes = NULL;
     st = cached(c, chunk->start, &e, &bytes, err);
     if (!st)
-        h5vcat_box_copy(&part, c->element, bytes, chunk, to, to_box);
+        h5vcat_box_copy(&part, c->form.element, bytes, chunk, to, to_box);
     return st;
 }
 
@@ -338,21 +374,21 @@ enum h5vec_status h5vcat_chunks_read(struct chunks *c, const struct box *what, v
                                      const struct box *to_box, const void *fill, bool *stored,
                                      struct h5vec_error *err)
 {
-    struct box chunk = {.rank = c->rank};
+    struct box chunk = {.rank = c->form.rank};
     *stored = false;
     if (h5vcat_box_volume(what) == 0)
         return H5VEC_OK;
-    for (int d = 0; d < c->rank; d++) {
-        chunk.start[d] = what->start[d] / c->chunk[d] * c->chunk[d];
-        chunk.count[d] = c->chunk[d];
+    for (int d = 0; d < c->form.rank; d++) {
+        chunk.start[d] = what->start[d] / c->form.chunk[d] * c->form.chunk[d];
+        chunk.count[d] = c->form.chunk[d];
     }
     for (;;) {
         enum h5vec_status st = read_chunk(c, &chunk, what, to, to_box, fill, stored, err);
         if (st)
             return st;
-        int d = c->rank - 1;
-        while (d >= 0 && (chunk.start[d] += c->chunk[d]) >= what->start[d] + what->count[d]) {
-            chunk.start[d] = what->start[d] / c->chunk[d] * c->chunk[d];
+        int d = c->form.rank - 1;
+        while (d >= 0 && (chunk.start[d] += c->form.chunk[d]) >= what->start[d] + what->count[d]) {
+            chunk.start[d] = what->start[d] / c->form.chunk[d] * c->form.chunk[d];
             d--;
         }
         if (d < 0)

@@ -10,10 +10,30 @@
 
 struct chunks;
 
-/* Take a dataset of an open file (opened with sec2; both borrowed). *out is NULL if HDF5 has to read it:
- * a filter that is not ours. cache: bytes for decoded chunks; at least one is kept. */
-enum h5vec_status h5vcat_chunks_open(struct coder *coder, hid_t file, hid_t dset, hid_t dcpl, size_t element,
-                                     uint64_t cache, struct chunks **out, struct h5vec_error *err);
+/* What the chunks of a dataset have in common. All bytes of equal forms are equal. */
+struct chunk_form {
+    size_t element; /* bytes of the type */
+    hsize_t chunk[H5S_MAX_RANK];
+    struct pipeline pipeline;
+    int rank;
+    bool partial_unfiltered; /* chunks that stick out of the dataset are stored without filters */
+};
+
+/* The form from a creation property list of chunked layout; false if HDF5 has to read the chunks: a filter
+ * that is not ours. */
+bool h5vcat_chunks_form(hid_t dcpl, int rank, size_t element, struct chunk_form *form);
+uint64_t h5vcat_chunks_form_bytes(const struct chunk_form *form); /* of a decoded chunk */
+
+/* Take a dataset of an open file (opened with sec2; both borrowed). cache: bytes for decoded chunks; at least
+ * one is kept. */
+enum h5vec_status h5vcat_chunks_open(struct coder *coder, hid_t file, hid_t dset,
+                                     const struct chunk_form *form, const hsize_t *dims, uint64_t cache,
+                                     struct chunks **out, struct h5vec_error *err);
+
+/* The same for a dataset that lies in one stored chunk, known by its place, with no filter skipped. */
+enum h5vec_status h5vcat_chunks_open_only(struct coder *coder, hid_t file, const struct chunk_form *form,
+                                          const hsize_t *dims, uint64_t address, uint32_t size,
+                                          struct chunks **out, struct h5vec_error *err);
 void h5vcat_chunks_free(struct chunks *c);
 
 /* Bytes of the dataset in the chunks that were decoded since the last call, and what they are stored in. */

@@ -86,8 +86,7 @@ static enum h5vec_status add_attributes(struct creator *c, const struct item *it
         st = h5vec_layer_write_attributes(to, &c->m->schema->layers[it->layer].geo, err);
     if (!st && it->kind == ITEM_GROUP && it->value) /* a text column under another name */
         st = h5vec_layer_write_name(to, strrchr(it->path, '/') + 1, (const char *)it->value->bytes, err);
-    bool there = c->in >= 0 && (strcmp(it->path, "/") == 0 || H5Lexists(c->in, it->path, H5P_DEFAULT) > 0);
-    if (st || !there)
+    if (st || !it->annotated)
         return st;
     hid_t from = H5Oopen(c->in, it->path, H5P_DEFAULT);
     if (from < 0)

@@ -16,8 +16,10 @@
 #include <string.h>
 #include "agree.h"
 
-#define CREATE_BYTES 1024 /* creating a dataset takes rank 0 about as long as encoding so many bytes */
-#define MIN_PIECES 2048   /* a rank may send or receive in a round */
+/* Creating a dataset takes rank 0 about as long as encoding so many bytes (tuning/README.md). */
+#define CREATE_BYTES 4096
+#define CREATE_BYTES_ZLIB 512
+#define MIN_PIECES 2048 /* a rank may send or receive in a round */
 
 /* A message that is being received. */
 struct arrival {
@@ -142,8 +144,9 @@ void h5vcat_exchange_begin(struct exchange *x, struct page *page)
     x->border = 1;
     x->slab = x->tile = 0;
     x->done = false;
+    uint64_t create = m->options->encoder == H5VCAT_ENCODER_ZLIB ? CREATE_BYTES_ZLIB : CREATE_BYTES;
     for (int r = 0; r < m->ranks; r++) {
-        x->load[r] = r == 0 ? (uint64_t)page->count * CREATE_BYTES : 0;
+        x->load[r] = r == 0 ? (uint64_t)page->count * create : 0;
         for (int i = 0; i < page->count; i++) {
             const struct page_item *p = &page->items[i];
             uint64_t first = 0, end = 0;

@@ -13,17 +13,46 @@
 #include "reader.h"
 #include "scan.h"
 
+/* What is known of an item from this rank's parts so far. */
+struct match {
+    bool seen;         /* it is in the current part's input */
+    uint32_t first;    /* this rank's first input with rows, or NOBODY */
+    struct blob *mine; /* that one's dcpl, if it is not input 0 */
+    uint64_t chunk;    /* hash of that one's chunk */
+};
+
 /* One input against the schema. */
 struct matching {
     struct merge *m;
     const struct part *part;
     const char *name;
-    uint8_t *seen;      /* items */
-    struct rows *rows;  /* items */
-    uint32_t *first;    /* items: this rank's first input with rows */
-    struct blob **mine; /* items: its dcpl, if that is not input 0 */
-    uint64_t *chunk;    /* items: hash of the chunk of this rank's first input with rows */
+    struct match *items;
+    struct rows *rows; /* of the items in the current part */
+    int room;          /* items that both have room for */
+    bool built;        /* the walk that made a schema has matched this rank's first part already */
 };
+
+/* Room for the schema's items; new ones are zero. */
+static enum h5vec_status need_items(struct matching *w, struct h5vec_error *err)
+{
+    int n = w->m->schema->count;
+    if (n <= w->room)
+        return H5VEC_OK;
+    int room = 2 * n;
+    struct match *items = realloc(w->items, (size_t)room * sizeof *items);
+    if (items)
+        w->items = items;
+    struct rows *rows = realloc(w->rows, (size_t)room * sizeof *rows);
+    if (rows)
+        w->rows = rows;
+    if (!items || !rows)
+        return h5vcat_no_memory(err);
+    memset(rows + w->room, 0, (size_t)(room - w->room) * sizeof *rows);
+    for (int i = w->room; i < room; i++)
+        items[i] = (struct match){.first = NOBODY};
+    w->room = room;
+    return H5VEC_OK;
+}
 
 /* ---- The schema from an HDF5 file ---------------------------------------------------------------------- */
 
@@ -89,9 +118,76 @@ static enum h5vec_status build_dataset(struct schema *s, struct item *it, const 
     return it->value ? H5VEC_OK : h5vcat_no_memory(err);
 }
 
+static uint64_t chunk_hash(hid_t dcpl, int rank)
+{
+    hsize_t chunk[H5S_MAX_RANK];
+    if (H5Pget_layout(dcpl) != H5D_CHUNKED || H5Pget_chunk(dcpl, rank, chunk) != rank)
+        return 1;
+    return XXH64(chunk, (size_t)rank * sizeof *chunk, 0) >>
+           1; /* MPICH 4.0's MPI_MAX takes the top bit for a sign */
+}
+
+/* Bytes of a decoded chunk; 0 if the dataset has none. */
+static uint64_t chunk_bytes(const struct scan_object *o)
+{
+    hsize_t chunk[H5S_MAX_RANK];
+    if (H5Pget_layout(o->dcpl) != H5D_CHUNKED || H5Pget_chunk(o->dcpl, o->rank, chunk) != o->rank)
+        return 0;
+    uint64_t bytes = o->element;
+    for (int d = 0; d < o->rank; d++)
+        bytes *= chunk[d];
+    return bytes;
+}
+
+/* Rows that this rank takes from a dataset: count and properties. */
+static enum h5vec_status match_rows(struct matching *w, int i, const struct scan_object *o,
+                                    struct h5vec_error *err)
+{
+    struct item *it = &w->m->schema->items[i];
+    if (it->layer < 0) { /* those of layers come from the layer as a whole */
+        w->rows[i].start = cut_row(o->dims[0], w->part->lo);
+        w->rows[i].count = cut_row(o->dims[0], w->part->hi) - w->rows[i].start;
+        if (w->part->lo == 0 && w->part->hi == WHOLE)
+            h5vcat_reader_remember(w->m->reader, o->id, o->dcpl, o->rank, o->dims, o->element, &w->rows[i]);
+    }
+    for (int d = 0; d < o->rank; d++)
+        if (o->maxdims[d] == H5S_UNLIMITED)
+            it->unlimited |= 1u << d;
+    if (o->maxdims[0] != H5S_UNLIMITED && o->maxdims[0] > o->dims[0] && o->maxdims[0] > it->max_rows)
+        it->max_rows = o->maxdims[0];
+    if (o->dims[0] == 0)
+        return H5VEC_OK;
+    uint64_t hash = chunk_hash(o->dcpl, o->rank), bytes = chunk_bytes(o);
+    if (bytes > w->m->input_chunk)
+        w->m->input_chunk = bytes;
+    if (w->items[i].first != NOBODY) {
+        it->chunks_agree = it->chunks_agree && hash == w->items[i].chunk;
+        return H5VEC_OK;
+    }
+    w->items[i].first = w->part->input;
+    w->items[i].chunk = hash;
+    if (w->part->input > 0) {
+        w->items[i].mine = h5vcat_schema_encode_plist(w->m->schema, o->dcpl);
+        if (!w->items[i].mine)
+            return h5vec_layer_error_hdf5(err, "%s: %s: cannot read its properties", o->file, o->path);
+    }
+    return H5VEC_OK;
+}
+
+/* Whether an object has attributes or a comment: messages of its header. */
+static bool annotated(hid_t id)
+{
+    const unsigned attribute = 0x0c, comment = 0x0d, attribute_info = 0x15; /* HDF5 File Format, IV.A.2 */
+    H5O_native_info_t info;
+    if (H5Oget_native_info(id, &info, H5O_NATIVE_INFO_HDR) < 0)
+        return true;
+    return info.hdr.mesg.present & (1u << attribute | 1u << comment | 1u << attribute_info);
+}
+
 static enum h5vec_status build_visit(void *context, const struct scan_object *o, struct h5vec_error *err)
 {
-    struct schema *s = context;
+    struct matching *w = context;
+    struct schema *s = w->m->schema;
     enum h5vec_layer_role role;
     enum h5vec_status st = layer_role(o, &role, err);
     if (st)
@@ -105,8 +201,15 @@ static enum h5vec_status build_visit(void *context, const struct scan_object *o,
         return h5vcat_no_memory(err);
     it->is_layer = o->is_layer;
     it->layer = o->layer ? h5vcat_layers_find(s, o->layer) : -1;
-    if (!o->is_group)
-        return build_dataset(s, it, o, err);
+    it->annotated = annotated(o->id);
+    st = need_items(w, err);
+    if (st)
+        return st;
+    if (!o->is_group) {
+        st = build_dataset(s, it, o, err);
+        return st || !w->built || it->kind != ITEM_ROWS ? st : match_rows(w, s->count - 1, o, err);
+    }
+    w->built = w->built && !o->is_layer; /* the rows of a layer's datasets are known when all have been met */
     it->kind = ITEM_GROUP;
     it->optional = o->layer && strcmp(inside_layer(o), H5VEC_LAYER_GROUP_VALID) == 0;
     hid_t gcpl = H5Gget_create_plist(o->id);
@@ -151,27 +254,82 @@ static enum h5vec_status complete_layers(struct schema *s, struct h5vec_error *e
     return H5VEC_OK;
 }
 
-static enum h5vec_status build_schema(struct merge *m, struct h5vec_error *err)
+/* The schema of an HDF5 input; its rows are matched on the way if it is this rank's first part. */
+static enum h5vec_status build_hdf5(struct matching *w, uint32_t input, struct h5vec_error *err)
 {
+    const struct inputs *in = &w->m->inputs;
+    hid_t file;
+    enum h5vec_status st = h5vcat_reader_file(w->m->reader, input, &file, err);
+    if (st)
+        return st;
+    w->part = in->parts;
+    w->built = in->part_count > 0 && w->part->input == input;
+    return h5vcat_scan_file(file, in->names[input], build_visit, w, err);
+}
+
+/* Rank 0: the schema of the first input. */
+static enum h5vec_status build_schema(struct matching *w, struct h5vec_error *err)
+{
+    struct merge *m = w->m;
     m->schema = h5vcat_schema_new();
     if (!m->schema)
         return h5vcat_no_memory(err);
-    enum h5vec_status st;
-    if (m->inputs.text[0]) {
-        st = h5vcat_text_schema(m, m->schema, 0, err);
-    } else {
-        hid_t file;
-        st = h5vcat_reader_open_file(m->inputs.names[0], &file, err);
-        if (st)
-            return st;
-        st = h5vcat_scan_file(file, m->inputs.names[0], build_visit, m->schema, err);
-        H5Fclose(file);
-    }
+    enum h5vec_status st =
+        m->inputs.text[0] ? h5vcat_text_schema(m, m->schema, 0, err) : build_hdf5(w, 0, err);
     if (!st)
         st = complete_layers(m->schema, err);
     if (!st)
         h5vcat_schema_link(m->schema);
     return st;
+}
+
+/* ---- Ahead of the schema ------------------------------------------------------------------------------- */
+
+/* Other ranks, while rank 0 is at the first input: a schema of the first input of this rank's. NULL if there
+ * is none or something is wrong with it, which is found, and said, when the input is matched. */
+static struct schema *build_ahead(struct matching *w)
+{
+    struct merge *m = w->m;
+    if (m->inputs.part_count == 0 || m->inputs.text[m->inputs.parts->input])
+        return NULL;
+    struct schema *ahead = m->schema = h5vcat_schema_new();
+    if (ahead && build_hdf5(w, m->inputs.parts->input, NULL))
+        w->built = false;
+    m->schema = NULL;
+    return ahead;
+}
+
+static bool same_blob(const struct blob *a, const struct blob *b)
+{
+    return a && b ? a->size == b->size && memcmp(a->bytes, b->bytes, a->size) == 0 : a == b;
+}
+
+static bool same_item(const struct item *a, const struct item *b)
+{
+    return strcmp(a->path, b->path) == 0 && a->kind == b->kind && a->rank == b->rank &&
+           a->element == b->element &&
+           (a->rank == 0 || memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims) == 0) &&
+           same_blob(a->type, b->type) && same_blob(a->value, b->value);
+}
+
+/* If what was built ahead is like rank 0's schema, its matches are taken; else the part is matched again. */
+static enum h5vec_status adopt(struct matching *w, const struct schema *ahead, struct h5vec_error *err)
+{
+    struct schema *s = w->m->schema;
+    bool same = w->built && ahead->count == s->count;
+    for (int i = 0; i < s->count && same; i++)
+        same = same_item(&ahead->items[i], &s->items[i]);
+    w->built = same;
+    for (int i = 0; i < w->room && !same; i++)
+        w->items[i] = (struct match){.first = NOBODY};
+    for (int i = 0; i < s->count && same; i++) {
+        s->items[i].unlimited = ahead->items[i].unlimited;
+        s->items[i].max_rows = ahead->items[i].max_rows;
+        struct blob *mine = w->items[i].mine;
+        if (mine && !(w->items[i].mine = h5vcat_schema_blob(s, mine->bytes, mine->size)))
+            return h5vcat_no_memory(err);
+    }
+    return H5VEC_OK;
 }
 
 /* ---- An input against the schema ----------------------------------------------------------------------- */
@@ -181,60 +339,6 @@ static enum h5vec_status differs(const struct matching *w, const struct scan_obj
 {
     return h5vec_error_set(err, H5VEC_E_INCOMPATIBLE, 0, "%s: %s: %s than in %s", o->file, o->path, what,
                            w->m->inputs.names[0]);
-}
-
-static uint64_t chunk_hash(hid_t dcpl, int rank)
-{
-    hsize_t chunk[H5S_MAX_RANK];
-    if (H5Pget_layout(dcpl) != H5D_CHUNKED || H5Pget_chunk(dcpl, rank, chunk) != rank)
-        return 1;
-    return XXH64(chunk, (size_t)rank * sizeof *chunk, 0) >>
-           1; /* MPICH 4.0's MPI_MAX takes the top bit for a sign */
-}
-
-/* Bytes of a decoded chunk; 0 if the dataset has none. */
-static uint64_t chunk_bytes(const struct scan_object *o)
-{
-    hsize_t chunk[H5S_MAX_RANK];
-    if (H5Pget_layout(o->dcpl) != H5D_CHUNKED || H5Pget_chunk(o->dcpl, o->rank, chunk) != o->rank)
-        return 0;
-    uint64_t bytes = o->element;
-    for (int d = 0; d < o->rank; d++)
-        bytes *= chunk[d];
-    return bytes;
-}
-
-/* Rows that this rank takes from a dataset: count and properties. */
-static enum h5vec_status match_rows(struct matching *w, int i, const struct scan_object *o,
-                                    struct h5vec_error *err)
-{
-    struct item *it = &w->m->schema->items[i];
-    if (it->layer < 0) { /* those of layers come from the layer as a whole */
-        w->rows[i].start = cut_row(o->dims[0], w->part->lo);
-        w->rows[i].count = cut_row(o->dims[0], w->part->hi) - w->rows[i].start;
-    }
-    for (int d = 0; d < o->rank; d++)
-        if (o->maxdims[d] == H5S_UNLIMITED)
-            it->unlimited |= 1u << d;
-    if (o->maxdims[0] != H5S_UNLIMITED && o->maxdims[0] > o->dims[0] && o->maxdims[0] > it->max_rows)
-        it->max_rows = o->maxdims[0];
-    if (o->dims[0] == 0)
-        return H5VEC_OK;
-    uint64_t hash = chunk_hash(o->dcpl, o->rank), bytes = chunk_bytes(o);
-    if (bytes > w->m->input_chunk)
-        w->m->input_chunk = bytes;
-    if (w->first[i] != NOBODY) {
-        it->chunks_agree = it->chunks_agree && hash == w->chunk[i];
-        return H5VEC_OK;
-    }
-    w->first[i] = w->part->input;
-    w->chunk[i] = hash;
-    if (w->part->input > 0) {
-        w->mine[i] = h5vcat_schema_encode_plist(w->m->schema, o->dcpl);
-        if (!w->mine[i])
-            return h5vec_layer_error_hdf5(err, "%s: %s: cannot read its properties", o->file, o->path);
-    }
-    return H5VEC_OK;
 }
 
 static enum h5vec_status match_scalar(const struct matching *w, const struct item *it,
@@ -287,7 +391,7 @@ static enum h5vec_status match_layer(struct matching *w, const struct scan_objec
         struct item *it = &m->schema->items[i];
         if (it->layer != number || it->kind != ITEM_ROWS || it->role == H5VEC_LAYER_ROLE_BLOCKS)
             continue;
-        w->rows[i] = (struct rows){it->optional ? ROWS_VALID : lo, hi - lo};
+        w->rows[i] = (struct rows){.start = it->optional ? ROWS_VALID : lo, .count = hi - lo};
     }
     return st;
 }
@@ -309,7 +413,7 @@ static enum h5vec_status match_visit(void *context, const struct scan_object *o,
         return differs(w, o, "another kind of object", err);
     if (o->is_layer != it->is_layer)
         return differs(w, o, o->is_layer ? "is a layer, other" : "is no layer, other", err);
-    w->seen[i] = 1;
+    w->items[i].seen = true;
     it->present |= it->optional;
     if (o->is_layer)
         return match_layer(w, o, it->layer, err);
@@ -331,7 +435,8 @@ static enum h5vec_status layer_bytes(struct matching *w, hid_t file, struct h5ve
         enum h5vec_status st = h5vcat_reader_offsets(file, w->name, s->items[i].path, &w->rows[i], at, err);
         if (st)
             return st;
-        w->rows[s->items[i].bytes_item] = (struct rows){(uint64_t)at[0], (uint64_t)(at[1] - at[0])};
+        w->rows[s->items[i].bytes_item] =
+            (struct rows){.start = (uint64_t)at[0], .count = (uint64_t)(at[1] - at[0])};
     }
     return H5VEC_OK;
 }
@@ -340,20 +445,20 @@ static enum h5vec_status match_hdf5(struct matching *w, struct h5vec_error *err)
 {
     struct schema *s = w->m->schema;
     hid_t file;
-    enum h5vec_status st = h5vcat_reader_open_file(w->name, &file, err);
+    enum h5vec_status st = h5vcat_reader_file(w->m->reader, w->part->input, &file, err);
     if (st)
         return st;
-    memset(w->seen, 0, (size_t)s->count);
+    for (int i = 0; i < s->count; i++)
+        w->items[i].seen = false;
     st = h5vcat_scan_file(file, w->name, match_visit, w, err);
     for (int i = 0; i < s->count && !st; i++) {
         bool made = s->items[i].role == H5VEC_LAYER_ROLE_BLOCKS; /* ours, whatever the input has */
-        if (!w->seen[i] && !s->items[i].optional && !made)
+        if (!w->items[i].seen && !s->items[i].optional && !made)
             st = h5vec_error_set(err, H5VEC_E_INCOMPATIBLE, 0, "%s: %s: is missing; %s has it", w->name,
                                  s->items[i].path, w->m->inputs.names[0]);
     }
     if (!st)
         st = layer_bytes(w, file, err);
-    H5Fclose(file);
     return st;
 }
 
@@ -381,9 +486,9 @@ static enum h5vec_status match_text(struct matching *w, struct h5vec_error *err)
         struct item *it = &s->items[i];
         it->unlimited |= it->layer == number;
         it->chunks_agree = it->chunks_agree && it->layer != number; /* a text has none: one is aimed at */
-        if (it->kind == ITEM_ROWS && w->rows[i].count > 0 && w->first[i] == NOBODY) {
-            w->first[i] = w->part->input;
-            w->chunk[i] = 1;
+        if (it->kind == ITEM_ROWS && w->rows[i].count > 0 && w->items[i].first == NOBODY) {
+            w->items[i].first = w->part->input;
+            w->items[i].chunk = 1;
         }
     }
     return st;
@@ -395,8 +500,12 @@ static enum h5vec_status match_part(struct matching *w, const struct part *part,
     struct schema *s = m->schema;
     w->part = part;
     w->name = m->inputs.names[part->input];
-    memset(w->rows, 0, (size_t)s->count * sizeof *w->rows);
-    enum h5vec_status st = m->inputs.text[part->input] ? match_text(w, err) : match_hdf5(w, err);
+    enum h5vec_status st = H5VEC_OK;
+    if (!w->built) {
+        memset(w->rows, 0, (size_t)s->count * sizeof *w->rows);
+        st = m->inputs.text[part->input] ? match_text(w, err) : match_hdf5(w, err);
+    }
+    w->built = false;
     if (st)
         return st;
     for (int i = 0; i < s->count; i++)
@@ -412,9 +521,9 @@ static enum h5vec_status share_properties(struct merge *m, const struct matching
     struct schema *s = m->schema;
     struct pack p = {0};
     for (int i = 0; i < s->count; i++)
-        if (w->mine[i] && w->first[i] == s->items[i].first) {
+        if (w->items[i].mine && w->items[i].first == s->items[i].first) {
             pack_u64(&p, (uint64_t)i);
-            pack_blob(&p, w->mine[i]->bytes, w->mine[i]->size);
+            pack_blob(&p, w->items[i].mine->bytes, w->items[i].mine->size);
         }
     int size = p.failed || p.size > INT32_MAX ? -1 : (int)p.size;
     int *sizes = malloc(2 * (size_t)m->ranks * sizeof *sizes);
@@ -460,14 +569,14 @@ static enum h5vec_status share_numbers(struct merge *m, const struct matching *w
     enum h5vec_status st = h5vcat_agree(m->comm, a && b && agree ? H5VEC_OK : h5vcat_no_memory(err), err);
     if (!st) {
         for (int i = 0; i < n; i++)
-            a[i] = w->first[i];
+            a[i] = w->items[i].first;
         MPI_Allreduce(MPI_IN_PLACE, a, n, MPI_INT64_T, MPI_MIN, m->comm);
         for (int i = 0; i < n; i++) /* the chunk of the first input; its several parts all say the same */
-            b[i] = w->first[i] == a[i] && a[i] != NOBODY ? w->chunk[i] : 0;
+            b[i] = w->items[i].first == a[i] && a[i] != NOBODY ? w->items[i].chunk : 0;
         MPI_Allreduce(MPI_IN_PLACE, b, n, MPI_INT64_T, MPI_MAX, m->comm);
         for (int i = 0; i < n; i++) {
             struct item *it = &s->items[i];
-            agree[i] = it->chunks_agree && (w->first[i] == NOBODY || w->chunk[i] == b[i]);
+            agree[i] = it->chunks_agree && (w->items[i].first == NOBODY || w->items[i].chunk == b[i]);
             it->first = (uint32_t)a[i];
             a[i] = it->unlimited;
             b[i] = it->max_rows;
@@ -491,31 +600,17 @@ static enum h5vec_status share_numbers(struct merge *m, const struct matching *w
     return st;
 }
 
-static enum h5vec_status match_all(struct merge *m, struct h5vec_error *err)
+static enum h5vec_status match_all(struct matching *w, struct h5vec_error *err)
 {
-    size_t n = (size_t)m->schema->count;
-    struct matching w = {.m = m,
-                         .seen = calloc(n, 1),
-                         .rows = calloc(n, sizeof *w.rows),
-                         .first = calloc(n, sizeof *w.first),
-                         .mine = calloc(n, sizeof(struct blob *)),
-                         .chunk = calloc(n, sizeof *w.chunk)};
-    enum h5vec_status st =
-        w.seen && w.rows && w.first && w.mine && w.chunk ? H5VEC_OK : h5vcat_no_memory(err);
-    for (size_t i = 0; i < n && !st; i++)
-        w.first[i] = NOBODY;
+    struct merge *m = w->m;
+    enum h5vec_status st = need_items(w, err);
     for (int p = 0; p < m->inputs.part_count && !st; p++)
-        st = match_part(&w, &m->inputs.parts[p], err);
+        st = match_part(w, &m->inputs.parts[p], err);
     st = h5vcat_agree(m->comm, st, err);
     if (!st)
-        st = share_numbers(m, &w, err);
+        st = share_numbers(m, w, err);
     if (!st)
-        st = share_properties(m, &w, err);
-    free(w.seen);
-    free(w.rows);
-    free(w.first);
-    free(w.mine);
-    free(w.chunk);
+        st = share_properties(m, w, err);
     return st;
 }
 
@@ -526,12 +621,18 @@ enum h5vec_status h5vcat_merge_numbers(const struct merge *m, int part, int firs
     return h5vcat_spool_read(m->spool, m->numbers, at, out, (size_t)n * sizeof *out, err);
 }
 
-enum h5vec_status h5vcat_gather_inputs(struct merge *m, struct h5vec_error *err)
+/* Make the schema and match the inputs against it. */
+static enum h5vec_status gather(struct matching *w, struct h5vec_error *err)
 {
-    enum h5vec_status st = m->rank == 0 ? build_schema(m, err) : H5VEC_OK;
+    struct merge *m = w->m;
+    struct schema *ahead = m->rank == 0 ? NULL : build_ahead(w);
+    enum h5vec_status st = m->rank == 0 ? build_schema(w, err) : H5VEC_OK;
     st = h5vcat_agree(m->comm, st, err);
     if (!st)
         st = h5vcat_schema_broadcast(m->comm, &m->schema, err);
+    if (!st)
+        st = h5vcat_agree(m->comm, ahead ? adopt(w, ahead, err) : H5VEC_OK, err);
+    h5vcat_schema_free(ahead);
     if (st)
         return st;
     m->streams = malloc((size_t)m->schema->count * sizeof *m->streams);
@@ -541,5 +642,14 @@ enum h5vec_status h5vcat_gather_inputs(struct merge *m, struct h5vec_error *err)
     m->vertices = -1;
     st = m->streams ? h5vcat_spool_stream(m->spool, &m->numbers, err) : h5vcat_no_memory(err);
     st = h5vcat_agree(m->comm, st, err);
-    return st ? st : match_all(m, err);
+    return st ? st : match_all(w, err);
+}
+
+enum h5vec_status h5vcat_gather_inputs(struct merge *m, struct h5vec_error *err)
+{
+    struct matching w = {.m = m};
+    enum h5vec_status st = gather(&w, err);
+    free(w.items);
+    free(w.rows);
+    return st;
 }

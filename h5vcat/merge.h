@@ -16,8 +16,16 @@
 struct rows {
     uint64_t start; /* first row in the input (text: in the spooled stream); ROWS_VALID: every row is 1 */
     uint64_t count;
+    uint32_t
+        form; /* not 0: these are all rows of the input, stored in one chunk of this form, and start is */
+    uint32_t size; /* its address, size its bytes */
 };
 #define ROWS_VALID UINT64_MAX
+
+static inline uint64_t rows_first(const struct rows *r)
+{
+    return r->form ? 0 : r->start;
+}
 
 struct reader;
 

@@ -12,6 +12,7 @@
 #include "reader.h"
 
 #define MAX_ITEMS 4096
+#define PART_BYTES (8 + 8 + sizeof(struct rows)) /* starts, delta and numbers of a part */
 
 /* ---- Which items -------------------------------------------------------------------------------------- */
 
@@ -24,7 +25,7 @@ static bool has_rows(const struct item *it)
 static int page_end(const struct merge *m, int first)
 {
     uint64_t per_item =
-        sizeof(struct page_item) + ((uint64_t)m->ranks + 1) * 8 + ((uint64_t)m->most_parts + 1) * 32;
+        sizeof(struct page_item) + ((uint64_t)m->ranks + 1) * 8 + ((uint64_t)m->most_parts + 1) * PART_BYTES;
     uint64_t room = m->budget.page / per_item, bytes = 0;
     int count = 0, i = first;
     for (; i < m->schema->count && i - first < MAX_ITEMS * 16; i++) {
@@ -52,7 +53,7 @@ static enum h5vec_status set_parts(const struct merge *m, struct page_item *p, s
     const struct item *it = &s->items[p->item];
     uint64_t row = it->base, byte = it->bytes_item >= 0 ? s->items[it->bytes_item].base : 0;
     for (int k = 0; k < m->inputs.part_count; k++) {
-        struct rows bytes = {0, 0};
+        struct rows bytes = {0};
         enum h5vec_status st = h5vcat_merge_numbers(m, k, p->item, 1, &p->numbers[k], err);
         if (!st && it->bytes_item >= 0)
             st = h5vcat_merge_numbers(m, k, it->bytes_item, 1, &bytes, err);
@@ -142,8 +143,7 @@ enum h5vec_status h5vcat_page_next(const struct merge *m, int *cursor, struct pa
     *cursor = page->end;
     for (int i = page->first; i < page->end; i++)
         page->count += has_rows(&m->schema->items[i]);
-    size_t per_item =
-        ((size_t)m->ranks + 1) * 8 + ((size_t)m->inputs.part_count + 1) * (8 + 8 + sizeof(struct rows));
+    size_t per_item = ((size_t)m->ranks + 1) * 8 + ((size_t)m->inputs.part_count + 1) * PART_BYTES;
     page->items = calloc((size_t)page->count + 1, sizeof *page->items);
     page->numbers = calloc((size_t)page->count + 1, per_item);
     enum h5vec_status st = page->items && page->numbers ? fill_page(m, page, err) : h5vcat_no_memory(err);
@@ -228,14 +228,15 @@ static enum h5vec_status read_part(struct merge *m, struct page_item *p, int k, 
         memset(row_address(it, what, to, to_box), 1, what->count[0]);
         return H5VEC_OK;
     }
-    row += p->numbers[k].start;
+    row += rows_first(&p->numbers[k]);
     if (m->inputs.text[part->input]) {
         st = read_stream(m, it, m->streams[p->item], row, what, to, to_box, err);
     } else {
         struct box in = *what, in_to = *to_box; /* shifted to rows of the input; to_box may wrap around 0 */
         in.start[0] = row;
         in_to.start[0] += row - what->start[0];
-        st = h5vcat_reader_read(m->reader, part->input, p->item, &in, to, &in_to, p->fill, missing, err);
+        st = h5vcat_reader_read(m->reader, part->input, p->item, &p->numbers[k], &in, to, &in_to, p->fill,
+                                missing, err);
     }
     if (!st && it->bytes_item >= 0)
         add_to_offsets(it, what, to, to_box, p->delta[k]);

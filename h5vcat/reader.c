@@ -10,10 +10,13 @@
 #include "reader.h"
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 #include "chunks.h"
 
 #define MAX_FILES 24 /* open at a time: each holds up to MDC_BYTES of metadata */
 #define MDC_BYTES ((size_t)1 << 20)
+#define MAX_FORMS 256
+#define MAX_ONLY ((uint64_t)1 << 20) /* bytes of a chunk whose place is remembered */
 
 struct open_file {
     uint32_t input;
@@ -26,13 +29,16 @@ struct reader {
     struct open_file files[MAX_FILES];
     int file_count;
     uint64_t clock;
-    hid_t dapl;            /* 0: not made yet */
+    hid_t dapl;               /* 0: not made yet */
+    struct chunk_form *forms; /* MAX_FORMS; rows->form counts from 1 */
+    uint64_t *form_hashes;
+    uint32_t form_count;
     struct chunks *chunks; /* of the open dataset if it is chunked with filters of ours */
     uint32_t input;        /* the open dataset; NOBODY: none */
     int item;
-    hid_t dset, type, space;
-    void *fill;     /* the input's fill value; NULL: zeros */
-    bool same_fill; /* it is the output's */
+    hid_t dset, type, space; /* negative: not needed */
+    void *fill;              /* the input's fill value; NULL: zeros */
+    bool same_fill;          /* it is the output's */
 };
 
 /* ---- Files ------------------------------------------------------------------------------------------- */
@@ -122,6 +128,12 @@ enum h5vec_status h5vcat_reader_new(struct merge *m, struct reader **out, struct
         return h5vcat_no_memory(err);
     r->m = m;
     r->input = NOBODY;
+    r->forms = calloc(MAX_FORMS, sizeof *r->forms);
+    r->form_hashes = calloc(MAX_FORMS, sizeof *r->form_hashes);
+    if (!r->forms || !r->form_hashes) {
+        h5vcat_reader_free(r);
+        return h5vcat_no_memory(err);
+    }
     *out = r;
     return H5VEC_OK;
 }
@@ -134,9 +146,12 @@ static void close_dataset(struct reader *r)
     r->chunks = NULL;
     free(r->fill);
     r->fill = NULL;
-    H5Sclose(r->space);
-    H5Tclose(r->type);
-    H5Dclose(r->dset);
+    if (r->dset >= 0) {
+        H5Sclose(r->space);
+        H5Tclose(r->type);
+        H5Dclose(r->dset);
+    }
+    r->dset = H5I_INVALID_HID;
     r->input = NOBODY;
 }
 
@@ -149,6 +164,8 @@ void h5vcat_reader_free(struct reader *r)
         H5Fclose(r->files[i].id);
     if (r->dapl > 0)
         H5Pclose(r->dapl);
+    free(r->forms);
+    free(r->form_hashes);
     free(r);
 }
 
@@ -174,8 +191,74 @@ static hid_t access_list(const struct reader *r)
     return dapl;
 }
 
-static enum h5vec_status open_dataset(struct reader *r, uint32_t input, int item, const void *out_fill,
-                                      struct h5vec_error *err)
+/* The form's number, 0 if there is no room for another one. */
+static uint32_t form_number(struct reader *r, const struct chunk_form *form)
+{
+    uint64_t hash = XXH64(form, sizeof *form, 0);
+    for (uint32_t i = r->form_count; i-- > 0;)
+        if (r->form_hashes[i] == hash && memcmp(&r->forms[i], form, sizeof *form) == 0)
+            return i + 1;
+    if (r->form_count == MAX_FORMS)
+        return 0;
+    r->forms[r->form_count] = *form;
+    r->form_hashes[r->form_count] = hash;
+    return ++r->form_count;
+}
+
+void h5vcat_reader_remember(struct reader *r, hid_t dset, hid_t dcpl, int rank, const hsize_t *dims,
+                            size_t element, struct rows *rows)
+{
+    static const hsize_t first[H5S_MAX_RANK];
+    struct chunk_form form;
+    unsigned mask = 0;
+    haddr_t address = HADDR_UNDEF;
+    hsize_t size = 0;
+    if (H5Pget_layout(dcpl) != H5D_CHUNKED || !h5vcat_chunks_form(dcpl, rank, element, &form) ||
+        h5vcat_chunks_form_bytes(&form) > MAX_ONLY)
+        return;
+    for (int d = 0; d < rank; d++)
+        if (dims[d] == 0 || dims[d] > form.chunk[d])
+            return;
+    if (H5Dget_chunk_info_by_coord(dset, first, &mask, &address, &size) < 0 || address == HADDR_UNDEF ||
+        mask != 0 || size == 0 || size > UINT32_MAX)
+        return;
+    rows->form = form_number(r, &form);
+    if (rows->form) {
+        rows->start = address;
+        rows->size = (uint32_t)size;
+    }
+}
+
+/* Its place is known: no object of the file has to be opened. */
+static enum h5vec_status open_only(struct reader *r, hid_t file, uint32_t input, int item,
+                                   const struct rows *rows, struct h5vec_error *err)
+{
+    const struct item *it = &r->m->schema->items[item];
+    hsize_t dims[H5S_MAX_RANK];
+    memcpy(dims, it->dims, (size_t)it->rank * sizeof *dims);
+    dims[0] = rows->count;
+    enum h5vec_status st = h5vcat_chunks_open_only(r->m->coder, file, &r->forms[rows->form - 1], dims,
+                                                   rows->start, rows->size, &r->chunks, err);
+    if (st)
+        return h5vcat_about(err, st, r->m->inputs.names[input], it->path);
+    r->input = input;
+    r->item = item;
+    return H5VEC_OK;
+}
+
+static enum h5vec_status open_chunks(struct reader *r, hid_t file, hid_t dcpl, size_t element,
+                                     struct h5vec_error *err)
+{
+    struct chunk_form form;
+    hsize_t dims[H5S_MAX_RANK];
+    int rank = H5Sget_simple_extent_dims(r->space, dims, NULL);
+    if (H5Pget_layout(dcpl) != H5D_CHUNKED || !h5vcat_chunks_form(dcpl, rank, element, &form))
+        return H5VEC_OK;
+    return h5vcat_chunks_open(r->m->coder, file, r->dset, &form, dims, r->m->budget.cache, &r->chunks, err);
+}
+
+static enum h5vec_status open_dataset(struct reader *r, uint32_t input, int item, const struct rows *rows,
+                                      const void *out_fill, struct h5vec_error *err)
 {
     const char *name = r->m->inputs.names[input], *path = r->m->schema->items[item].path;
     size_t element = r->m->schema->items[item].element;
@@ -183,6 +266,8 @@ static enum h5vec_status open_dataset(struct reader *r, uint32_t input, int item
     enum h5vec_status st = h5vcat_reader_file(r, input, &file, err);
     if (st)
         return st;
+    if (rows->form)
+        return open_only(r, file, input, item, rows, err);
     if (r->dapl <= 0)
         r->dapl = access_list(r);
     hid_t dset = H5Dopen2(file, path, r->dapl), dcpl = dset < 0 ? dset : H5Dget_create_plist(dset);
@@ -203,8 +288,7 @@ static enum h5vec_status open_dataset(struct reader *r, uint32_t input, int item
         r->same_fill = !r->fill && !out_fill;
     else
         r->same_fill = memcmp(r->fill, out_fill, element) == 0;
-    if (H5Pget_layout(dcpl) == H5D_CHUNKED)
-        st = h5vcat_chunks_open(r->m->coder, file, dset, dcpl, element, r->m->budget.cache, &r->chunks, err);
+    st = open_chunks(r, file, dcpl, element, err);
     H5Pclose(dcpl);
     if (st)
         close_dataset(r);
@@ -231,14 +315,14 @@ static enum h5vec_status read_box(struct reader *r, const struct box *what, void
     return st;
 }
 
-enum h5vec_status h5vcat_reader_read(struct reader *r, uint32_t input, int item, const struct box *what,
-                                     void *to, const struct box *to_box, const void *fill, bool *missing,
-                                     struct h5vec_error *err)
+enum h5vec_status h5vcat_reader_read(struct reader *r, uint32_t input, int item, const struct rows *rows,
+                                     const struct box *what, void *to, const struct box *to_box,
+                                     const void *fill, bool *missing, struct h5vec_error *err)
 {
     *missing = false;
     if (r->input != input || r->item != item) {
         close_dataset(r);
-        enum h5vec_status st = open_dataset(r, input, item, fill, err);
+        enum h5vec_status st = open_dataset(r, input, item, rows, fill, err);
         if (st)
             return st;
     }

@@ -23,12 +23,17 @@ void h5vcat_reader_free(struct reader *r);
 /* An input's file, open; borrowed until the next call. */
 enum h5vec_status h5vcat_reader_file(struct reader *r, uint32_t input, hid_t *file, struct h5vec_error *err);
 
-/* Read a box of an item from one part's input. what: the box in rows of the input dataset (dimension 0) and
- * its other dimensions; to: row-major array that covers to_box of the same index space. fill: the output's
- * fill value (NULL: zeros). *missing: no chunk of the box is stored and the input's fill value is the
- * output's; the array is filled then, too. */
-enum h5vec_status h5vcat_reader_read(struct reader *r, uint32_t input, int item, const struct box *what,
-                                     void *to, const struct box *to_box, const void *fill, bool *missing,
-                                     struct h5vec_error *err);
+/* If all rows of an open dataset lie in one small stored chunk, note its place in rows (which stand for all
+ * of them), so that the dataset need not be opened again. */
+void h5vcat_reader_remember(struct reader *r, hid_t dset, hid_t dcpl, int rank, const hsize_t *dims,
+                            size_t element, struct rows *rows);
+
+/* Read a box of an item from one part's input. rows: the part's. what: the box in rows of the input dataset
+ * (dimension 0) and its other dimensions; to: row-major array that covers to_box of the same index space.
+ * fill: the output's fill value (NULL: zeros). *missing: no chunk of the box is stored and the input's fill
+ * value is the output's; the array is filled then, too. */
+enum h5vec_status h5vcat_reader_read(struct reader *r, uint32_t input, int item, const struct rows *rows,
+                                     const struct box *what, void *to, const struct box *to_box,
+                                     const void *fill, bool *missing, struct h5vec_error *err);
 
 #endif

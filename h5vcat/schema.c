@@ -250,7 +250,8 @@ static void pack_item(struct pack *p, const struct item *it)
     pack_u64(p, (uint64_t)it->kind);
     pack_u64(p, (uint64_t)it->role);
     pack_u64(p, (uint64_t)(it->layer + 1));
-    pack_u64(p, (uint64_t)it->is_layer | (uint64_t)it->optional << 1 | (uint64_t)it->present << 2);
+    pack_u64(p, (uint64_t)it->is_layer | (uint64_t)it->optional << 1 | (uint64_t)it->present << 2 |
+                    (uint64_t)it->annotated << 3);
     pack_u64(p, (uint64_t)it->rank);
     pack_put(p, it->dims, 2 * (size_t)it->rank * sizeof *it->dims);
     pack_u64(p, it->element);
@@ -283,6 +284,7 @@ static bool unpack_item(struct schema *s, struct unpack *u)
     it->is_layer = flags & 1;
     it->optional = flags >> 1 & 1;
     it->present = flags >> 2 & 1;
+    it->annotated = flags >> 3 & 1;
     it->rank = (int)unpack_u64(u);
     size_t size = 2 * (size_t)it->rank * sizeof *it->dims;
     const void *dims = unpack_get(u, size);
