@@ -55,13 +55,10 @@ void h5vcat_creator_close(struct creator *c)
     h5vcat_attribute_list_free(&c->refs);
 }
 
-/* Link creation with the character set that input 0's link has (text: UTF-8). */
-static hid_t link_list(const struct creator *c, const char *path)
+/* Link creation with the character set that input 0's link has. */
+static hid_t link_list(const struct creator *c, const struct item *it)
 {
-    H5L_info2_t info = {.cset = H5T_CSET_UTF8};
-    if (c->in >= 0 && H5Lexists(c->in, path, H5P_DEFAULT) > 0)
-        H5Lget_info2(c->in, path, &info, H5P_DEFAULT);
-    H5Pset_char_encoding(c->lcpl, info.cset);
+    H5Pset_char_encoding(c->lcpl, it->ascii ? H5T_CSET_ASCII : H5T_CSET_UTF8);
     return c->lcpl;
 }
 
@@ -104,7 +101,7 @@ static enum h5vec_status create_group(struct creator *c, const struct item *it, 
     if (strcmp(it->path, "/") == 0) {
         group = H5Gopen2(c->out, "/", H5P_DEFAULT);
     } else {
-        hid_t gcpl = H5Pcopy(h5vcat_schema_plist(c->m->schema, it->dcpl)), lcpl = link_list(c, it->path);
+        hid_t gcpl = H5Pcopy(h5vcat_schema_plist(c->m->schema, it->dcpl)), lcpl = link_list(c, it);
         if (gcpl >= 0)
             H5Pset_obj_track_times(gcpl, 0);
         group = H5Gcreate2(c->out, it->path, lcpl, gcpl, H5P_DEFAULT);
@@ -120,7 +117,7 @@ static enum h5vec_status create_group(struct creator *c, const struct item *it, 
 static enum h5vec_status create_same(struct creator *c, struct item *it, struct h5vec_error *err)
 {
     hid_t type = h5vcat_blob_type(it->type), space = H5Screate(it->value ? H5S_SCALAR : H5S_NULL);
-    hid_t dcpl = H5Pcopy(h5vcat_schema_plist(c->m->schema, it->dcpl)), lcpl = link_list(c, it->path);
+    hid_t dcpl = H5Pcopy(h5vcat_schema_plist(c->m->schema, it->dcpl)), lcpl = link_list(c, it);
     H5Pset_obj_track_times(dcpl, 0);
     hid_t dset = H5Dcreate2(c->out, it->path, type, space, lcpl, dcpl, H5P_DEFAULT);
     enum h5vec_status st = H5VEC_OK;
@@ -156,7 +153,7 @@ static enum h5vec_status create_rows(struct creator *c, struct item *it, struct 
     uint64_t bytes = it->total * it->row_bytes;
     if (p && s->layout == H5D_CONTIGUOUS && bytes > 0 && c->place)
         st = c->place(c->context, bytes, &p->address, err);
-    hid_t space = H5Screate_simple(it->rank, dims, s->maxdims), lcpl = link_list(c, it->path);
+    hid_t space = H5Screate_simple(it->rank, dims, s->maxdims), lcpl = link_list(c, it);
     hid_t dset =
         st ? H5I_INVALID_HID
            : H5Dcreate2(c->out, it->path, h5vcat_blob_type(it->type), space, lcpl, dcpl, H5P_DEFAULT);

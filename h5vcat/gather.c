@@ -202,6 +202,7 @@ static enum h5vec_status build_visit(void *context, const struct scan_object *o,
     it->is_layer = o->is_layer;
     it->layer = o->layer ? h5vcat_layers_find(s, o->layer) : -1;
     it->annotated = annotated(o->id);
+    it->ascii = o->cset == H5T_CSET_ASCII;
     st = need_items(w, err);
     if (st)
         return st;

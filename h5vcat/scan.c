@@ -31,7 +31,7 @@ struct walk {
     size_t shared_count;
 };
 
-static enum h5vec_status walk_object(struct walk *w, hid_t id);
+static enum h5vec_status walk_object(struct walk *w, hid_t id, H5T_cset_t cset);
 
 static enum h5vec_status refuse(struct walk *w, const char *what)
 {
@@ -172,11 +172,11 @@ static herr_t walk_link(hid_t group, const char *name, const H5L_info2_t *info, 
     else if (!w->status && info->type != H5L_TYPE_HARD)
         w->status = refuse(w, "a user-defined link is");
     if (!w->status) {
-        hid_t id = H5Oopen(group, name, H5P_DEFAULT);
+        hid_t id = H5Oopen_by_token(group, info->u.token); /* no second look-up of the name */
         if (id < 0) {
             w->status = h5vec_layer_error_hdf5(w->err, "%s: %s: cannot open", w->file, w->path);
         } else {
-            w->status = walk_object(w, id);
+            w->status = walk_object(w, id, info->cset);
             H5Oclose(id);
         }
     }
@@ -223,9 +223,9 @@ static enum h5vec_status walk_group(struct walk *w, struct scan_object *o)
     return st;
 }
 
-static enum h5vec_status walk_object(struct walk *w, hid_t id)
+static enum h5vec_status walk_object(struct walk *w, hid_t id, H5T_cset_t cset)
 {
-    struct scan_object o = {.file = w->file, .path = w->path, .id = id};
+    struct scan_object o = {.file = w->file, .path = w->path, .id = id, .cset = cset};
     H5I_type_t kind = H5Iget_type(id);
     enum h5vec_status st = check_links(w, id);
     if (st)
@@ -260,7 +260,7 @@ enum h5vec_status h5vcat_scan_file(hid_t file, const char *name, scan_visit visi
     else if (block > 0)
         st = h5vec_error_set(err, H5VEC_E_REFUSED, 0, "%s: a user block is not supported", name);
     else
-        st = walk_object(&w, root);
+        st = walk_object(&w, root, H5T_CSET_ASCII);
     if (root >= 0)
         H5Gclose(root);
     if (fcpl >= 0)

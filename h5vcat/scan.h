@@ -15,6 +15,7 @@ struct scan_object {
     const char *path;  /* absolute, "/" for the root */
     const char *layer; /* path of the layer that it is in (or is itself), or NULL */
     hid_t id;
+    H5T_cset_t cset; /* of its link's name */
     bool is_group;
     bool is_layer;
     /* datasets: */

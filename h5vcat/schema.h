@@ -46,6 +46,7 @@ struct item {
     bool is_layer;              /* group: of a layer */
     bool optional;              /* a layer's valid dataset: inputs without it have every row valid */
     bool present;               /* optional: some input has it */
+    bool ascii;                 /* input 0's link has an ASCII name, else UTF-8 */
     bool annotated;             /* input 0 has attributes or a comment on it, as far as one can tell */
     int rank;
     hsize_t *dims;      /* rank of them, [0] is 0; then rank fixed maxima (input 0's; 0: none above dims) */
