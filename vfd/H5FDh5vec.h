@@ -20,12 +20,33 @@
 #define H5FD_H5VEC_VALUE ((H5FD_class_value_t)444)
 #endif
 
-/* Settings of a file. Begins with its own size, so that it can grow. */
+/* In place of a size in the settings: none of it. */
+#define H5FD_H5VEC_NONE ((hsize_t)-1)
+
+enum H5FD_h5vec_image { H5FD_H5VEC_IMAGE_AUTO, H5FD_H5VEC_IMAGE_ALWAYS, H5FD_H5VEC_IMAGE_NEVER };
+enum H5FD_h5vec_flush { H5FD_H5VEC_FLUSH_OS, H5FD_H5VEC_FLUSH_DISK };
+enum H5FD_h5vec_bad { H5FD_H5VEC_BAD_ERROR, H5FD_H5VEC_BAD_SKIP };
+
+/* Settings of a file. Begins with its own size, so that it can grow. All zero (but for the size) is the
+ * defaults. In a configuration string the keys are these names, sizes as in "64MiB", alignment as "align". */
 struct H5FD_h5vec_config {
     size_t sizeof_config; /* sizeof(struct H5FD_h5vec_config) */
     hsize_t first_zone;   /* bytes of the metadata zone at the start of a new file; 0: 64 KiB */
     hsize_t zone;         /* bytes of each further zone, taken when the last is full; 0: 64 KiB */
     hsize_t alignment;    /* where zones and reservations start, a power of two >= 512; 0: 4 KiB */
+    /* Reading. */
+    hsize_t meta_block; /* bytes of metadata fetched at a time; 0: adaptive; NONE: as asked */
+    hsize_t meta_cache; /* bytes of metadata kept; 0: 64 MiB; NONE: nothing is */
+    hsize_t image_max;  /* image AUTO: files opened read-only up to this size are taken whole; 0: 16 MiB */
+    enum H5FD_h5vec_image image;
+    /* Writing. */
+    hsize_t write_block;  /* bytes of the aligned blocks that small writes are joined to; 0: 4 MiB; NONE */
+    hsize_t write_buffer; /* bytes that may wait to be written; 0: 64 MiB */
+    unsigned async;       /* 1: a thread writes while the program goes on */
+    enum H5FD_h5vec_flush flush; /* H5Fflush and H5Fclose hand data to the system, or wait for the disk */
+    /* What is not HDF5. */
+    hsize_t foreign_max;     /* bytes of memory that a text or shapefile may take as HDF5; 0: 1 GiB */
+    enum H5FD_h5vec_bad bad; /* a malformed record is an error, or is skipped and counted */
 };
 
 /* Make fapl use the driver. config may be NULL for the defaults; it is copied. The driver is registered at

@@ -23,7 +23,7 @@ static hsize_t larger(hsize_t a, hsize_t b)
 
 herr_t H5FD_h5vec_space_config(struct H5FD_h5vec_config *out, const struct H5FD_h5vec_config *config)
 {
-    struct H5FD_h5vec_config c = {sizeof c, 0, 0, 0};
+    struct H5FD_h5vec_config c = {.sizeof_config = sizeof c};
     if (config && (config->sizeof_config < sizeof config->sizeof_config || config->sizeof_config > sizeof c))
         return H5FD_H5VEC_FAIL(H5FD_H5VEC_ARGUMENT,
                                "sizeof_config is %zu, must be at most %zu: set it to "
