@@ -80,6 +80,11 @@ static herr_t fill_in(struct H5FD_h5vec_file *file, const char *name, unsigned f
     struct stat st;
     if (fstat(file->fd, &st) < 0)
         return H5FD_H5VEC_FAIL_ERRNO(errno, "unable to fstat file", name);
+    if (S_ISDIR(st.st_mode) || S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode))
+        return H5FD_H5VEC_FAIL_ERRNO(S_ISDIR(st.st_mode) ? EISDIR : ESPIPE,
+                                     S_ISDIR(st.st_mode) ? "unable to open file: it is a directory"
+                                                         : "unable to open file: it is a pipe",
+                                     name);
     if (!(file->name = strdup(name)))
         return H5FD_H5VEC_FAIL_ERRNO(errno, "out of memory", name);
     file->device = st.st_dev;
@@ -88,7 +93,9 @@ static herr_t fill_in(struct H5FD_h5vec_file *file, const char *name, unsigned f
     file->writable = (flags & H5F_ACC_RDWR) != 0;
     file->created = file->writable && file->eof == 0;
     file->space.limit = maxaddr;
-    return read_settings(file, fapl);
+    if (read_settings(file, fapl) < 0)
+        return -1;
+    return H5FD_h5vec_read_begin(file, flags, fapl);
 }
 
 static herr_t h5vec_close(H5FD_t *pub);
@@ -122,6 +129,7 @@ static herr_t h5vec_close(H5FD_t *pub)
     if (close(file->fd) < 0 && errno != EINTR)
         result = H5FD_H5VEC_FAIL_ERRNO(errno, "unable to close file", file->name ? file->name : "");
     H5FD_h5vec_space_clear(&file->space);
+    H5FD_h5vec_read_end(file);
     free(file->name);
     free(file);
     return result;
@@ -193,8 +201,15 @@ static herr_t h5vec_get_handle(H5FD_t *pub, hid_t fapl, void **handle)
 
 static herr_t h5vec_read(H5FD_t *pub, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size_t size, void *buffer)
 {
-    (void)type, (void)dxpl;
-    return H5FD_h5vec_file_read((struct H5FD_h5vec_file *)pub, addr, size, buffer);
+    (void)dxpl;
+    return H5FD_h5vec_read((struct H5FD_h5vec_file *)pub, type, addr, size, buffer);
+}
+
+static herr_t h5vec_read_vector(H5FD_t *pub, hid_t dxpl, uint32_t count, H5FD_mem_t types[], haddr_t addrs[],
+                                size_t sizes[], void *buffers[])
+{
+    (void)dxpl;
+    return H5FD_h5vec_read_vector((struct H5FD_h5vec_file *)pub, count, types, addrs, sizes, buffers);
 }
 
 static herr_t h5vec_write(H5FD_t *pub, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size_t size,
@@ -266,6 +281,7 @@ static const H5FD_class_t H5FD_h5vec_class = {
     .get_handle = h5vec_get_handle,
     .read = h5vec_read,
     .write = h5vec_write,
+    .read_vector = h5vec_read_vector,
     .truncate = h5vec_truncate,
     .lock = h5vec_lock,
     .unlock = h5vec_unlock,

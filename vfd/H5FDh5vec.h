@@ -47,6 +47,9 @@ struct H5FD_h5vec_config {
     /* What is not HDF5. */
     hsize_t foreign_max;     /* bytes of memory that a text or shapefile may take as HDF5; 0: 1 GiB */
     enum H5FD_h5vec_bad bad; /* a malformed record is an error, or is skipped and counted */
+    /* Reading, adaptive meta_block: bytes of other things that are read to reach more metadata, which saves a
+     * read; 0: 32 KiB; NONE. */
+    hsize_t meta_gap;
 };
 
 /* Make fapl use the driver. config may be NULL for the defaults; it is copied. The driver is registered at

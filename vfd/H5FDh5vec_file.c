@@ -30,7 +30,7 @@ static bool held(const struct H5FD_h5vec_file *file, haddr_t addr, size_t size, 
     return file->created && *from < *to;
 }
 
-static herr_t check_region(haddr_t addr, size_t size)
+herr_t H5FD_h5vec_file_check_region(haddr_t addr, size_t size)
 {
     const haddr_t limit = INT64_MAX;
     if (addr > limit || size > limit - addr)
@@ -40,17 +40,14 @@ static herr_t check_region(haddr_t addr, size_t size)
     return 0;
 }
 
-herr_t H5FD_h5vec_file_read(struct H5FD_h5vec_file *file, haddr_t addr, size_t size, void *buffer)
+int H5FD_h5vec_file_load(void *data, uint64_t addr, size_t size, void *buffer)
 {
+    const struct H5FD_h5vec_file *file = data;
     haddr_t from, to;
-    if (check_region(addr, size) < 0)
-        return -1;
     int error = H5FD_h5vec_io_read(file->fd, buffer, size, addr);
-    if (error)
-        return H5FD_H5VEC_FAIL_ERRNO(error, "file read failed", file->name);
-    if (held(file, addr, size, &from, &to))
+    if (!error && held(file, addr, size, &from, &to))
         memcpy((unsigned char *)buffer + (from - addr), file->head + (from - file->pub.base_addr), to - from);
-    return 0;
+    return error;
 }
 
 static herr_t write_through(struct H5FD_h5vec_file *file, haddr_t addr, size_t size,
@@ -70,7 +67,7 @@ herr_t H5FD_h5vec_file_write(struct H5FD_h5vec_file *file, haddr_t addr, size_t 
     haddr_t from, to;
     if (size == 0 || file->abandoned)
         return 0;
-    if (check_region(addr, size) < 0)
+    if (H5FD_h5vec_file_check_region(addr, size) < 0)
         return -1;
     enum H5FD_h5vec_write what = H5FD_h5vec_space_write(&file->space, addr, size);
     if (what == H5FD_H5VEC_WRITE_DROP)
@@ -79,6 +76,7 @@ herr_t H5FD_h5vec_file_write(struct H5FD_h5vec_file *file, haddr_t addr, size_t 
         file->failed = true;
         return -1;
     }
+    H5FD_h5vec_read_written(file, addr, size, bytes);
     if (!held(file, addr, size, &from, &to))
         return write_through(file, addr, size, bytes);
     memcpy(file->head + (from - file->pub.base_addr), bytes + (from - addr), to - from);
@@ -103,6 +101,8 @@ static herr_t resize(struct H5FD_h5vec_file *file, haddr_t own)
             return fail(file, error, "unable to extend file properly");
         now = size;
     }
+    if (now < file->eof)
+        H5FD_h5vec_read_resized(file, now);
     file->eof = now;
     return 0;
 }

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "H5FDh5vec_read.h"
 #include "H5FDh5vec_space.h"
 
 /* The start of a new file that is kept in memory until the file is complete: a sector, which holds a
@@ -28,6 +29,7 @@ struct H5FD_h5vec_file {
     ino_t inode;
     haddr_t eof;
     struct H5FD_h5vec_space space;
+    struct H5FD_h5vec_reading reading;
     bool head_used;
     unsigned char head[H5FD_H5VEC_HEAD]; /* of a created file, from its base address on */
 };
@@ -42,8 +44,12 @@ struct H5FD_h5vec_probe {
 /* The open file behind an identifier, or NULL with the reason on the error stack. */
 struct H5FD_h5vec_file *H5FD_h5vec_file_of(hid_t id);
 
-/* The file's part of the driver (H5FDh5vec_file.c). All but head return a negative value on failure. */
-herr_t H5FD_h5vec_file_read(struct H5FD_h5vec_file *file, haddr_t addr, size_t size, void *buffer);
+/* What the file holds, nothing of it cached: what HDF5 wrote, even if it is not in the file yet, and zeros
+ * past the end. file is a struct H5FD_h5vec_file. Returns 0 or an errno. */
+int H5FD_h5vec_file_load(void *file, uint64_t addr, size_t size, void *buffer);
+
+/* The file's part of the driver (H5FDh5vec_file.c). Negative on failure. */
+herr_t H5FD_h5vec_file_check_region(haddr_t addr, size_t size);
 herr_t H5FD_h5vec_file_write(struct H5FD_h5vec_file *file, haddr_t addr, size_t size, const void *buffer);
 herr_t H5FD_h5vec_file_truncate(struct H5FD_h5vec_file *file, bool closing);
 /* Make the file complete: size, data on disk, then the head. The file is not closed. */

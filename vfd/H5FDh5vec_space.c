@@ -35,6 +35,9 @@ herr_t H5FD_h5vec_space_config(struct H5FD_h5vec_config *out, const struct H5FD_
     c.first_zone = c.first_zone ? c.first_zone : 65536;
     c.zone = c.zone ? c.zone : 65536;
     c.alignment = c.alignment ? c.alignment : 4096;
+    c.meta_gap = c.meta_gap ? c.meta_gap : 32768;
+    c.meta_cache = c.meta_cache ? c.meta_cache : 64 << 20;
+    c.image_max = c.image_max ? c.image_max : 16 << 20;
     if (c.first_zone > SIZE_MAX_CONFIG || c.zone > SIZE_MAX_CONFIG)
         return H5FD_H5VEC_FAIL(H5FD_H5VEC_ARGUMENT, "first_zone and zone can be at most %llu bytes",
                                (unsigned long long)SIZE_MAX_CONFIG);
