@@ -47,7 +47,9 @@ static herr_t h5vec_fapl_free(void *config)
 static int open_flags(unsigned flags)
 {
     return ((flags & H5F_ACC_RDWR) ? O_RDWR : O_RDONLY) | ((flags & H5F_ACC_TRUNC) ? O_TRUNC : 0) |
-           ((flags & H5F_ACC_CREAT) ? O_CREAT : 0) | ((flags & H5F_ACC_EXCL) ? O_EXCL : 0) | O_CLOEXEC;
+           ((flags & H5F_ACC_CREAT) ? O_CREAT : 0) | ((flags & H5F_ACC_EXCL) ? O_EXCL : 0) | O_CLOEXEC |
+           ((flags & H5F_ACC_RDWR) ? 0
+                                   : O_NONBLOCK); /* do not wait at a pipe for somebody to write into it */
 }
 
 static herr_t read_settings(struct H5FD_h5vec_file *file, hid_t fapl)
@@ -73,6 +75,16 @@ static herr_t read_settings(struct H5FD_h5vec_file *file, hid_t fapl)
     return H5FD_h5vec_space_config(&file->space.config, config);
 }
 
+/* Refuse what has no bytes at addresses. */
+static herr_t check_kind(const struct stat *st, const char *name)
+{
+    if (S_ISDIR(st->st_mode))
+        return H5FD_H5VEC_FAIL_ERRNO(EISDIR, "unable to open a directory as a file", name);
+    if (S_ISFIFO(st->st_mode) || S_ISSOCK(st->st_mode))
+        return H5FD_H5VEC_FAIL_ERRNO(ESPIPE, "unable to open a pipe as a file", name);
+    return 0;
+}
+
 /* What open found, once the file descriptor is there. */
 static herr_t fill_in(struct H5FD_h5vec_file *file, const char *name, unsigned flags, haddr_t maxaddr,
                       hid_t fapl)
@@ -80,11 +92,10 @@ static herr_t fill_in(struct H5FD_h5vec_file *file, const char *name, unsigned f
     struct stat st;
     if (fstat(file->fd, &st) < 0)
         return H5FD_H5VEC_FAIL_ERRNO(errno, "unable to fstat file", name);
-    if (S_ISDIR(st.st_mode) || S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode))
-        return H5FD_H5VEC_FAIL_ERRNO(S_ISDIR(st.st_mode) ? EISDIR : ESPIPE,
-                                     S_ISDIR(st.st_mode) ? "unable to open file: it is a directory"
-                                                         : "unable to open file: it is a pipe",
-                                     name);
+    if (check_kind(&st, name) < 0)
+        return -1;
+    if (fcntl(file->fd, F_SETFL, 0) < 0) /* without O_NONBLOCK */
+        return H5FD_H5VEC_FAIL_ERRNO(errno, "unable to fcntl file", name);
     if (!(file->name = strdup(name)))
         return H5FD_H5VEC_FAIL_ERRNO(errno, "out of memory", name);
     file->device = st.st_dev;

@@ -172,8 +172,9 @@ static herr_t gather(struct H5FD_h5vec_file *file, uint32_t count, const H5FD_me
     H5FD_mem_t type = H5FD_MEM_DEFAULT;
     size_t size = 0;
     for (uint32_t i = 0; i < count; i++) {
-        same_size |= i > 0 && sizes[i] == 0;
-        same_type |= i > 0 && types[i] == H5FD_MEM_NOLIST;
+        /* The lists may end there: nothing behind it is looked at. */
+        same_size = same_size || (i > 0 && sizes[i] == 0);
+        same_type = same_type || (i > 0 && types[i] == H5FD_MEM_NOLIST);
         size = same_size ? size : sizes[i];
         type = same_type ? type : types[i];
         if (size == 0)
