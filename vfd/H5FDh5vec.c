@@ -223,6 +223,15 @@ static herr_t h5vec_read_vector(H5FD_t *pub, hid_t dxpl, uint32_t count, H5FD_me
     return H5FD_h5vec_read_vector((struct H5FD_h5vec_file *)pub, count, types, addrs, sizes, buffers);
 }
 
+static herr_t h5vec_read_selection(H5FD_t *pub, H5FD_mem_t type, hid_t dxpl, size_t count, hid_t mem_spaces[],
+                                   hid_t file_spaces[], haddr_t addrs[], size_t element_sizes[],
+                                   void *buffers[])
+{
+    (void)dxpl;
+    return H5FD_h5vec_read_selections((struct H5FD_h5vec_file *)pub, type, count, mem_spaces, file_spaces,
+                                      addrs, element_sizes, buffers);
+}
+
 static herr_t h5vec_write(H5FD_t *pub, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size_t size,
                           const void *buffer)
 {
@@ -293,6 +302,7 @@ static const H5FD_class_t H5FD_h5vec_class = {
     .read = h5vec_read,
     .write = h5vec_write,
     .read_vector = h5vec_read_vector,
+    .read_selection = h5vec_read_selection,
     .truncate = h5vec_truncate,
     .lock = h5vec_lock,
     .unlock = h5vec_unlock,

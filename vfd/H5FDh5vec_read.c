@@ -22,8 +22,10 @@ herr_t H5FD_h5vec_read_begin(struct H5FD_h5vec_file *file, unsigned flags, hid_t
     struct H5FD_h5vec_reading *reading = &file->reading;
     if (flags & (H5F_ACC_SWMR_READ | H5F_ACC_SWMR_WRITE))
         return 0;
-    if (H5Pget_sieve_buf_size(fapl, &reading->window_max) < 0)
+    if (H5Pget_sieve_buf_size(fapl, &reading->sieve.size) < 0)
         return -1;
+    reading->sieve.load = H5FD_h5vec_file_load;
+    reading->sieve.context = file;
     reading->wants_cache = config->meta_cache != H5FD_H5VEC_NONE;
     if (!file->writable && file->eof > 0 && config->image != H5FD_H5VEC_IMAGE_NEVER)
         reading->wants_image = config->image == H5FD_H5VEC_IMAGE_ALWAYS ||
@@ -35,7 +37,7 @@ void H5FD_h5vec_read_end(struct H5FD_h5vec_file *file)
 {
     H5FD_h5vec_cache_free(file->reading.cache);
     free(file->reading.image);
-    free(file->reading.window);
+    H5FD_h5vec_sieve_clear(&file->reading.sieve);
     memset(&file->reading, 0, sizeof file->reading);
 }
 
@@ -100,8 +102,7 @@ void H5FD_h5vec_read_written(struct H5FD_h5vec_file *file, haddr_t addr, size_t 
     struct H5FD_h5vec_reading *reading = &file->reading;
     if (reading->cache)
         H5FD_h5vec_cache_write(reading->cache, addr, size, bytes);
-    if (addr < reading->window_addr + reading->window_size && reading->window_addr < addr + size)
-        reading->window_size = 0;
+    H5FD_h5vec_sieve_drop(&reading->sieve, addr, size);
 }
 
 void H5FD_h5vec_read_resized(struct H5FD_h5vec_file *file, haddr_t addr)
@@ -109,6 +110,5 @@ void H5FD_h5vec_read_resized(struct H5FD_h5vec_file *file, haddr_t addr)
     struct H5FD_h5vec_reading *reading = &file->reading;
     if (reading->cache)
         H5FD_h5vec_cache_drop(reading->cache, addr, UINT64_MAX);
-    if (addr < reading->window_addr + reading->window_size)
-        reading->window_size = 0;
+    H5FD_h5vec_sieve_drop(&reading->sieve, addr, UINT64_MAX);
 }
