@@ -125,6 +125,12 @@ void H5FD_h5vec_hints_learn(struct H5FD_h5vec_hints *hints, const unsigned char 
                             uint64_t base, uint64_t end)
 {
     for (size_t i = 0; i + 8 <= size; i++) {
+        uint64_t eight;
+        memcpy(&eight, bytes + i, sizeof eight);
+        if (eight == 0) { /* most of metadata */
+            i += 7;
+            continue;
+        }
         struct input in = {hints, bytes + i, size - i, base, end};
         if (bytes[i] == 1)
             learn_link(&in);

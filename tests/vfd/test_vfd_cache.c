@@ -5,6 +5,7 @@
  */
 #include "H5FDh5vec_cache.h"
 #include "H5FDh5vec_hints.h"
+#include "H5FDh5vec_sieve.h"
 
 #include <check.h>
 #include <errno.h>
@@ -282,6 +283,83 @@ START_TEST(nothing_past_the_end_is_noted)
 }
 END_TEST
 
+static void sieve_expect(struct H5FD_h5vec_sieve *sieve, uint64_t addr, size_t size)
+{
+    static unsigned char got[FILE_SIZE * 2], want[FILE_SIZE * 2];
+    memset(want, 0, size);
+    if (addr < FILE_SIZE)
+        memcpy(want, disk.bytes + addr, size < FILE_SIZE - addr ? size : (size_t)(FILE_SIZE - addr));
+    memset(got, 0xee, size + 1);
+    ck_assert_int_eq(H5FD_h5vec_sieve_read(sieve, addr, size, got, FILE_SIZE), 0);
+    ck_assert_msg(memcmp(got, want, size) == 0, "%zu bytes at %llu", size, (unsigned long long)addr);
+    ck_assert(got[size] == 0xee);
+}
+
+static struct H5FD_h5vec_sieve sieve_of(size_t size)
+{
+    return (struct H5FD_h5vec_sieve){.size = size, .load = load, .context = &disk};
+}
+
+START_TEST(sieve_random_work_like_an_array)
+{
+    static const size_t sizes[] = {0, 1, 100, 5000, 65536};
+    unsigned seed = (unsigned)_i;
+    struct H5FD_h5vec_sieve sieve = sieve_of(sizes[_i % 5]);
+    uint64_t addr = 0;
+    for (int step = 0; step < 3000; step++) {
+        size_t size = 1 + random_size(&seed);
+        int what = rand_r(&seed) % 12;
+        addr =
+            what < 4 ? addr + (uint64_t)rand_r(&seed) % 3000 : (uint64_t)rand_r(&seed) % (FILE_SIZE + 3000);
+        sieve.inside = step % 3 == 0;
+        if (what < 9) {
+            sieve_expect(&sieve, addr, size);
+        } else if (addr < FILE_SIZE) { /* the file changes there */
+            uint64_t n = what == 11 ? FILE_SIZE - addr : size < FILE_SIZE - addr ? size : FILE_SIZE - addr;
+            memset(disk.bytes + addr, step, n);
+            H5FD_h5vec_sieve_drop(&sieve, addr, what == 11 ? UINT64_MAX : n);
+        }
+    }
+    H5FD_h5vec_sieve_clear(&sieve);
+}
+END_TEST
+
+/* Several datasets, a row of each in turn: HDF5 has a sieve buffer for each. */
+START_TEST(sieve_several_places_at_once)
+{
+    struct H5FD_h5vec_sieve sieve = sieve_of(8192);
+    enum { PLACES = 5, ROW = 100, ROWS = FILE_SIZE / PLACES / ROW };
+    for (uint64_t row = 0; row < ROWS; row++)
+        for (uint64_t place = 0; place < PLACES; place++)
+            sieve_expect(&sieve, place * ROWS * ROW + row * ROW, ROW);
+    ck_assert_msg(disk.calls <= FILE_SIZE / 8192 + PLACES, "%u calls", disk.calls);
+    H5FD_h5vec_sieve_clear(&sieve);
+}
+END_TEST
+
+/* Values far apart, but regularly: as a column of a wide dataset, one value a call. */
+START_TEST(sieve_regular_steps)
+{
+    struct H5FD_h5vec_sieve sieve = sieve_of(65536);
+    for (uint64_t addr = 0; addr < FILE_SIZE; addr += 20000)
+        sieve_expect(&sieve, addr, 4);
+    ck_assert_msg(disk.calls <= 5, "%u calls", disk.calls);
+    H5FD_h5vec_sieve_clear(&sieve);
+}
+END_TEST
+
+START_TEST(sieve_jumps_read_little)
+{
+    struct H5FD_h5vec_sieve sieve = sieve_of(65536);
+    for (uint64_t i = 1; i < 20; i++)
+        sieve_expect(&sieve, i * i * 7919 % (FILE_SIZE / 20000) * 20000, 500);
+    ck_assert_msg(disk.loaded <= 10 * 8192, "%llu bytes", (unsigned long long)disk.loaded);
+    disk.broken = 101000; /* what is asked for is there, what is behind it cannot be read */
+    sieve_expect(&sieve, 100900, 100);
+    H5FD_h5vec_sieve_clear(&sieve);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("vfd_cache");
@@ -297,6 +375,10 @@ int main(void)
     tcase_add_loop_test(tcase, what_the_file_names_is_read_ahead, 0, 8);
     tcase_add_loop_test(tcase, hints_of_rubbish, 0, 10);
     tcase_add_test(tcase, nothing_past_the_end_is_noted);
+    tcase_add_loop_test(tcase, sieve_random_work_like_an_array, 0, 20);
+    tcase_add_test(tcase, sieve_several_places_at_once);
+    tcase_add_test(tcase, sieve_regular_steps);
+    tcase_add_test(tcase, sieve_jumps_read_little);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
