@@ -178,7 +178,7 @@ static struct run adapt(struct H5FD_h5vec_cache *cache, uint64_t number, uint64_
 static struct run choose(struct H5FD_h5vec_cache *cache, uint64_t number, uint64_t end)
 {
     uint64_t block = (cache->config.block + PAGE - 1) / PAGE, most = cache->limit / 2;
-    struct run run, wish = {number, end};
+    struct run run, wish;
     if (block > 0)
         wish = (struct run){number - number % block, (end + block - 1) / block * block};
     else
