@@ -358,6 +358,56 @@ START_TEST(strided_and_scattered_pieces_are_joined)
 }
 END_TEST
 
+/* HDF5 converts, and knows which chunks are not there. */
+START_TEST(converted_values_and_missing_chunks)
+{
+    hid_t fapl = sec2_fapl(), file, dcpl = H5Pcreate(H5P_DATASET_CREATE);
+    const hsize_t n = 10000, chunk = 100, start = 5, stride = 3, count = 3000;
+    const int fill = 42, values[2] = {1, 2};
+    make_file(fapl, 0);
+    file = H5Fopen(path, H5F_ACC_RDWR, fapl);
+    hid_t space = H5Screate_simple(1, &n, NULL), memory = H5Screate_simple(1, &count, NULL);
+    H5Pset_chunk(dcpl, 1, &chunk);
+    H5Pset_fill_value(dcpl, H5T_NATIVE_INT, &fill);
+    hid_t d = H5Dcreate2(file, "holes", H5T_NATIVE_INT, space, H5P_DEFAULT, dcpl, H5P_DEFAULT);
+    for (hsize_t i = 0; i < 2; i++) {
+        hsize_t at = 150 + i * 5000, one = 1;
+        hid_t single = H5Screate_simple(1, &one, NULL);
+        H5Sselect_elements(space, H5S_SELECT_SET, 1, &at);
+        ck_assert(H5Dwrite(d, H5T_NATIVE_INT, single, space, H5P_DEFAULT, &values[i]) >= 0);
+        H5Sclose(single);
+    }
+    H5Dclose(d);
+    H5Fclose(file);
+    file = open_as(ADAPTIVE, _i ? H5F_ACC_RDWR : H5F_ACC_RDONLY);
+    hid_t dapl = H5Pcreate(H5P_DATASET_ACCESS);
+    H5Pset_chunk_cache(dapl, 0, 0, 0);
+    d = H5Dopen2(file, "holes", dapl);
+    double *got = malloc(sizeof *got * ROWS * COLUMNS);
+    H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, &stride, &count, NULL);
+    ck_assert(H5Dread(d, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, got) >= 0);
+    for (hsize_t i = 0, at = start; i < count; i++, at += stride)
+        ck_assert(got[i] == (at == 150 ? 1 : at == 5150 ? 2 : 42)); /* exact: small whole numbers */
+    H5Dclose(d);
+    for (int which = 0; which < 3; which++) {
+        d = open_large(file, which);
+        ck_assert(H5Dread(d, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, got) >= 0);
+        int i = 0;
+        while (i < ROWS * COLUMNS && got[i] == i * 7 + which)
+            i++;
+        ck_assert_int_eq(i, ROWS * COLUMNS);
+        H5Dclose(d);
+    }
+    free(got);
+    H5Pclose(dapl);
+    H5Pclose(dcpl);
+    H5Sclose(memory);
+    H5Sclose(space);
+    H5Fclose(file);
+    H5Pclose(fapl);
+}
+END_TEST
+
 /* The driver's functions as HDF5 calls them. */
 enum { BYTES = 300000 };
 static unsigned char content[BYTES];
@@ -613,6 +663,7 @@ int main(void)
     tcase_add_loop_test(tcase, metadata_takes_few_calls, 0, 2);
     tcase_add_loop_test(tcase, rows_one_by_one, 0, 2);
     tcase_add_test(tcase, strided_and_scattered_pieces_are_joined);
+    tcase_add_loop_test(tcase, converted_values_and_missing_chunks, 0, 2);
     tcase_add_loop_test(tcase, vectors_of_any_pieces, 0, 4 * MODES);
     tcase_add_loop_test(tcase, swmr_readers_see_what_changes, 0, MODES);
     tcase_add_loop_test(tcase, raw_data_of_a_file_that_is_written_is_not_kept, 0, MODES);
