@@ -38,7 +38,8 @@ static struct H5FD_h5vec_space space;
 
 static void setup(void)
 {
-    struct H5FD_h5vec_config config = {sizeof config, 700, 1000, 512};
+    struct H5FD_h5vec_config config = {
+        .sizeof_config = sizeof config, .first_zone = 700, .zone = 1000, .alignment = 512};
     map = calloc(1, MAP);
     memset(&space, 0, sizeof space);
     H5Pclose(h5vec_fapl(0, 0)); /* registers the errors */
