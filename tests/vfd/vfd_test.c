@@ -23,7 +23,8 @@ hid_t sec2_fapl(void)
 
 hid_t h5vec_fapl(hsize_t first_zone, hsize_t zone)
 {
-    struct H5FD_h5vec_config config = {sizeof config, first_zone, zone, 0};
+    struct H5FD_h5vec_config config = {
+        .sizeof_config = sizeof config, .first_zone = first_zone, .zone = zone};
     hid_t fapl = sec2_fapl();
     ck_assert(H5Pset_fapl_h5vec(fapl, &config) >= 0);
     return fapl;
