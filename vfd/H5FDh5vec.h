@@ -49,10 +49,15 @@ struct H5FD_h5vec_config {
     enum H5FD_h5vec_bad bad; /* a malformed record is an error, or is skipped and counted */
 };
 
-/* Make fapl use the driver. config may be NULL for the defaults; it is copied. The driver is registered at
- * the first call, and again after H5close. Returns a negative value on failure, with the reason on HDF5's
- * error stack. */
+/* Make fapl use the driver. config may be NULL for the defaults; it is copied. The driver is registered
+ * unless it is (a plugin that HDF5 has loaded serves as well), and again after H5close. Returns a negative
+ * value on failure, with the reason on HDF5's error stack. */
 H5_DLL herr_t H5Pset_fapl_h5vec(hid_t fapl, const struct H5FD_h5vec_config *config);
+
+/* The settings that fapl, whose driver must be this one, gives a file: from H5Pset_fapl_h5vec, or from a
+ * configuration string (which is checked here), with the defaults filled in. The caller sets
+ * config->sizeof_config; that many bytes are filled. */
+H5_DLL herr_t H5Pget_fapl_h5vec(hid_t fapl, struct H5FD_h5vec_config *config);
 
 /* Take size bytes (0 is allowed) for raw data from the file's one cursor, starting at a multiple of the
  * alignment; *addr is where. Every byte of the file is either in a metadata zone or in a reservation, and
