@@ -288,5 +288,6 @@ herr_t H5FD_h5vec_config_of(struct H5FD_h5vec_config *out, hid_t fapl)
         config = H5Pget_driver_info(fapl); /* an error when there is none */
     }
     H5E_END_TRY
+    H5Eclear2(H5E_DEFAULT); /* else it looks like the cause of what fails next */
     return H5FD_h5vec_config_complete(out, config);
 }
