@@ -37,7 +37,7 @@ python)
 layer)
     "$programs/example_layer" spiral.h5
     "$H5VEC_BIN/h5vinfo" --check spiral.h5
-    plain h5dump -d /spiral/index/blocks -y spiral.h5 | grep -q '(0): {'
+    plain h5dump -d /spiral/index/blocks spiral.h5 | grep -q '(64): {'
     ;;
 in_front)
     "$programs/example_layer" spiral.h5
