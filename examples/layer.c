@@ -21,7 +21,7 @@ static enum h5vec_status append(struct h5vec_layer_writer *writer, int first, st
     static int64_t offsets[BATCH + 1];
     for (int i = 0; i < BATCH; i++) {
         double at = (first + i) / 1000.0, xy[2] = {at * cos(at), at * sin(at)};
-        uint8_t *point = wkb + i * POINT_BYTES;
+        uint8_t *point = wkb + (size_t)i * POINT_BYTES;
         memcpy(point, (const uint8_t[]){1, VCODEC_POINT, 0, 0, 0}, 5);
         memcpy(point + 5, xy, sizeof xy); /* on a little endian machine */
         box[i] = (struct vcodec_box){xy[0], xy[1], xy[0], xy[1]};

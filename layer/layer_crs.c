@@ -23,7 +23,7 @@
     X(proj_destroy)
 
 struct proj {
-#define MEMBER(name) __typeof__(name) *name;
+#define MEMBER(name) __typeof__(name) *(name);
     FUNCTIONS(MEMBER)
 };
 

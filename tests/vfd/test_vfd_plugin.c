@@ -74,7 +74,7 @@ static void expect_settings(hid_t fapl, const struct H5FD_h5vec_config *want)
 {
     struct H5FD_h5vec_config got = {.sizeof_config = sizeof got};
     ck_assert_msg(H5Pget_fapl_h5vec(fapl, &got) >= 0, "%s", error_text());
-    ck_assert(memcmp(&got, want, sizeof got) == 0);
+    ck_assert(same_settings(&got, want));
 }
 
 static struct H5FD_h5vec_config complete(struct H5FD_h5vec_config config)
