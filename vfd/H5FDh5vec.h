@@ -31,9 +31,9 @@ enum H5FD_h5vec_bad { H5FD_H5VEC_BAD_ERROR, H5FD_H5VEC_BAD_SKIP };
  * defaults. In a configuration string the keys are these names, sizes as in "64MiB", alignment as "align". */
 struct H5FD_h5vec_config {
     size_t sizeof_config; /* sizeof(struct H5FD_h5vec_config) */
-    hsize_t first_zone;   /* bytes of the metadata zone at the start of a new file; 0: 64 KiB */
-    hsize_t zone;         /* bytes of each further zone, taken when the last is full; 0: 64 KiB */
-    hsize_t alignment;    /* where zones and reservations start, a power of two >= 512; 0: 4 KiB */
+    hsize_t first_zone; /* bytes of the metadata zone at the start of a new file; 0: 2 KiB (placement: 64) */
+    hsize_t zone;       /* largest further zone; 0: 1 MiB (placement: the size of each, 64 KiB) */
+    hsize_t alignment;  /* where zones and reservations start, a power of two >= 512; 0: 4 KiB */
     /* Reading. */
     hsize_t meta_block; /* bytes of metadata fetched at a time; 0: adaptive; NONE: as asked */
     hsize_t meta_cache; /* bytes of metadata kept; 0: 64 MiB; NONE: nothing is */
@@ -47,6 +47,9 @@ struct H5FD_h5vec_config {
     /* What is not HDF5. */
     hsize_t foreign_max;     /* bytes of memory that a text or shapefile may take as HDF5; 0: 1 GiB */
     enum H5FD_h5vec_bad bad; /* a malformed record is an error, or is skipped and counted */
+    /* Reading, adaptive meta_block: bytes of other things that are read to reach more metadata, which saves a
+     * read; 0: 32 KiB; NONE. */
+    hsize_t meta_gap;
 };
 
 /* Make fapl use the driver. config may be NULL for the defaults; it is copied. The driver is registered
