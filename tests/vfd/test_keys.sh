@@ -5,6 +5,7 @@ set -eu
 cd "$H5VEC_SOURCE_DIR"
 keys=$(sed -n 's/^    {"\([a-z_]*\)", AT(.*/\1/p' vfd/H5FDh5vec_config.c | sort)
 [ "$(echo "$keys" | wc -l)" -ge 14 ] || { echo "found only: $keys" && exit 1; }
+# shellcheck disable=SC2016 # Markdown's quotes
 table=$(sed -n '/^## Keys/,/^## /s/^| `\([a-z_]*\)` |.*/\1/p' docs/vfd.md | sort)
 manual=$(sed -n '/^\.SH SETTINGS/,/^\.SH ERRORS/p' man/h5vec-vfd.7 | sed -n '/^\.TP/{n;s/^\.B //p}' | sort)
 [ "$keys" = "$table" ] || { echo "keys: $keys, docs/vfd.md: $table" && exit 1; }
