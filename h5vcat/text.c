@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Text inputs. A text is parsed once, by one rank, batch by batch, into the spool: one stream per dataset of
- * the layer, so that from then on its rows are read like those of any other input. The sizes that the plan
- * needs are known only after parsing; parsing twice would cost more than the spool does.
+ * Text inputs, and shapefiles. A text is parsed once, by one rank, batch by batch, into the spool: one stream
+ * per dataset of the layer, so that from then on its rows are read like those of any other input. The sizes
+ * that the plan needs are known only after parsing; parsing twice would cost more than the spool does.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,20 +29,6 @@ struct column_items {
     int data, offsets, valid;
 };
 
-static enum h5vec_status read_bytes(void *context, void *buffer, size_t size, size_t *got,
-                                    struct h5vec_error *err)
-{
-    const struct text *t = context;
-    ssize_t n;
-    do
-        n = read(t->fd, buffer, size);
-    while (n < 0 && errno == EINTR);
-    if (n < 0)
-        return h5vec_error_set(err, H5VEC_E_IO, 0, "cannot read: %s", strerror(errno));
-    *got = (size_t)n;
-    return H5VEC_OK;
-}
-
 static void text_close(struct text *t)
 {
     free(t->links);
@@ -57,8 +43,9 @@ static enum h5vec_status text_open(struct merge *m, uint32_t input, struct text 
     t->fd = open(t->name, O_RDONLY | O_CLOEXEC);
     if (t->fd < 0)
         return h5vec_error_set(err, H5VEC_E_IO, 0, "%s: cannot open: %s", t->name, strerror(errno));
-    struct h5vec_format_options options = {sizeof options, (size_t)(m->options->buffer_size / 8)};
-    enum h5vec_status st = h5vec_format_open(read_bytes, t, &options, &t->reader, err);
+    struct h5vec_format_options options = {.sizeof_options = sizeof options,
+                                           .max_record = (size_t)(m->options->buffer_size / 8)};
+    enum h5vec_status st = h5vec_format_open_file(t->name, t->fd, &options, &t->reader, err);
     const char **names = NULL;
     if (!st) {
         t->columns = h5vec_format_column_count(t->reader);
@@ -252,14 +239,16 @@ static enum h5vec_status put_batch(const struct text *t, int layer, const struct
     return st;
 }
 
-/* The CRS that the rows' SRID names. */
+/* The CRS that the rows' SRID names, or a shapefile's .prj has. */
 static enum h5vec_status note_crs(const struct text *t, int layer, uint32_t input, struct h5vec_error *err)
 {
     int32_t srid = 0;
     struct h5vec_layer_geo geo;
     h5vec_layer_geo_init(&geo);
     h5vec_format_srid(t->reader, &srid);
-    enum h5vec_status st = h5vec_layer_geo_set_epsg(&geo, srid, err);
+    const char *wkt = h5vec_format_crs(t->reader);
+    enum h5vec_status st =
+        wkt ? h5vec_layer_geo_set_wkt(&geo, wkt, err) : h5vec_layer_geo_set_epsg(&geo, srid, err);
     if (st)
         h5vcat_about(err, st, t->name, NULL);
     else
