@@ -39,8 +39,9 @@ struct foreign {
     void *image;
     size_t size, capacity;
     /* Everything else. */
-    uint64_t fixed; /* bytes of chunks and metadata that the columns take */
-    uint64_t chunk;
+    uint64_t fixed;  /* bytes that the columns take in any case */
+    uint64_t chunk;  /* bytes of one */
+    uint64_t chunks; /* bytes of all that are being filled, once they are touched */
     uint64_t rows;
     uint64_t bytes; /* of rows so far: about what they take in the file */
     uint32_t geometry_types;
@@ -132,7 +133,8 @@ static uint64_t estimate(const struct foreign *foreign)
 static enum h5vec_status check_memory(const struct foreign *foreign, uint64_t batch, struct h5vec_error *err)
 {
     uint64_t max = foreign->config->foreign_max;
-    uint64_t now = foreign->size + foreign->fixed + batch + h5vec_format_memory(foreign->reader);
+    uint64_t chunks = foreign->bytes < foreign->chunks ? foreign->bytes : foreign->chunks;
+    uint64_t now = foreign->size + foreign->fixed + chunks + batch + h5vec_format_memory(foreign->reader);
     if (now > max)
         return too_large(foreign, estimate(foreign) > now ? estimate(foreign) : now, err);
     /* The first rows need not be like the others, but few files are twice as different. */
@@ -146,7 +148,7 @@ static enum h5vec_status plan_memory(struct foreign *foreign, struct h5vec_error
     uint64_t datasets = DATASETS + COLUMN_DATASETS * columns;
     uint64_t chunk = foreign->config->foreign_max / 8 / datasets;
     foreign->chunk = chunk > MIB ? MIB : chunk < MIN_CHUNK ? MIN_CHUNK : chunk;
-    /* Chunks that are never filled are not touched. */
+    foreign->chunks = datasets * foreign->chunk;
     foreign->fixed = columns * COLUMN_METADATA + datasets * MIN_CHUNK;
     return check_memory(foreign, 0, err);
 }
