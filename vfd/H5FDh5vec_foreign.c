@@ -376,6 +376,7 @@ herr_t H5FD_h5vec_foreign_image(const char *name, int fd, bool writable,
         return 0;
     if (status == H5VEC_OK)
         status = convert(&foreign, fd, writable, &err);
+    (void)H5Eclear2(H5E_DEFAULT); /* what was tried before is no reason */
     const char *format = foreign.reader ? h5vec_format_name(foreign.reader) : "shapefile";
     if (status == H5VEC_OK) {
         *image = foreign.image;
