@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Text inputs. A text is parsed once, batch by batch, into the spool: one stream per dataset of the layer, so
- * that from then on its rows are read like those of any other input. The sizes that the plan needs are known
- * only after parsing; parsing twice would cost more than the spool does.
+ * Text inputs, and shapefiles. A text is parsed once, batch by batch, into the spool: one stream per dataset
+ * of the layer, so that from then on its rows are read like those of any other input. The sizes that the plan
+ * needs are known only after parsing; parsing twice would cost more than the spool does.
  *
  * A border between ranks falls on some byte of a text. The record that it falls into belongs to the rank
  * before: that one reads on to its end, the other one begins behind it. In CSV a newline does not end a
@@ -245,14 +245,16 @@ static enum h5vec_status put_batch(const struct text *t, int layer, const struct
     return st;
 }
 
-/* The CRS that the rows' SRID names. */
+/* The CRS that the rows' SRID names, or a shapefile's .prj has. */
 static enum h5vec_status note_crs(const struct text *t, int layer, uint32_t input, struct h5vec_error *err)
 {
     int32_t srid = 0;
     struct h5vec_layer_geo geo;
     h5vec_layer_geo_init(&geo);
     h5vec_format_srid(t->reader, &srid);
-    enum h5vec_status st = h5vec_layer_geo_set_epsg(&geo, srid, err);
+    const char *wkt = h5vec_format_crs(t->reader);
+    enum h5vec_status st =
+        wkt ? h5vec_layer_geo_set_wkt(&geo, wkt, err) : h5vec_layer_geo_set_epsg(&geo, srid, err);
     if (st)
         h5vcat_about(err, st, t->name, NULL);
     else

@@ -11,6 +11,7 @@
 #include "H5FDh5vec_config.h"
 #include "H5FDh5vec_err.h"
 #include "H5FDh5vec_file.h"
+#include "H5FDh5vec_foreign.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -79,6 +80,21 @@ static herr_t fill_in(struct H5FD_h5vec_file *file, const char *name, unsigned f
     return 0;
 }
 
+/* What is not HDF5 may be read as such. */
+static herr_t open_foreign(struct H5FD_h5vec_file *file)
+{
+    void *image;
+    size_t size;
+    if (H5FD_h5vec_foreign_image(file->name, file->fd, file->writable, &file->space.config, &image, &size) <
+        0)
+        return -1;
+    if (image) {
+        file->foreign = image;
+        file->eof = size;
+    }
+    return 0;
+}
+
 static herr_t h5vec_close(H5FD_t *pub);
 
 static H5FD_t *h5vec_open(const char *name, unsigned flags, hid_t fapl, haddr_t maxaddr)
@@ -105,7 +121,7 @@ static H5FD_t *h5vec_open(const char *name, unsigned flags, hid_t fapl, haddr_t 
         free(file);
         return NULL;
     }
-    if (fill_in(file, name, flags, maxaddr) < 0) {
+    if (fill_in(file, name, flags, maxaddr) < 0 || open_foreign(file) < 0) {
         (void)h5vec_close(&file->pub);
         return NULL;
     }
@@ -120,6 +136,7 @@ static herr_t h5vec_close(H5FD_t *pub)
     if (close(file->fd) < 0 && errno != EINTR)
         result = H5FD_H5VEC_FAIL_ERRNO(errno, "unable to close file", file->name ? file->name : "");
     H5FD_h5vec_space_clear(&file->space);
+    free(file->foreign);
     free(file->name);
     free(file);
     return result;
@@ -136,10 +153,11 @@ static int h5vec_cmp(const H5FD_t *a, const H5FD_t *b)
 /* Without the aggregation flags each block is allocated for itself, so the driver knows what it is for. */
 static herr_t h5vec_query(const H5FD_t *pub, unsigned long *flags)
 {
-    (void)pub; /* NULL at times */
+    const struct H5FD_h5vec_file *file = (const void *)pub; /* NULL at times */
     if (flags)
-        *flags = H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE | H5FD_FEAT_POSIX_COMPAT_HANDLE |
-                 H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
+        *flags = H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE;
+    if (flags && !(file && file->foreign)) /* the bytes are those of the file */
+        *flags |= H5FD_FEAT_POSIX_COMPAT_HANDLE | H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
     return 0;
 }
 

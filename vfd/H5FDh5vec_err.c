@@ -31,6 +31,7 @@ herr_t H5FD_h5vec_err_register(void)
         [H5FD_H5VEC_SYSTEM] = "System call failed",
         [H5FD_H5VEC_PLACEMENT] = "Placement",
         [H5FD_H5VEC_ARGUMENT] = "Bad argument",
+        [H5FD_H5VEC_FOREIGN] = "Not HDF5",
     };
     if (registered())
         return 0;

@@ -27,6 +27,7 @@ struct H5FD_h5vec_file {
     dev_t device;
     ino_t inode;
     haddr_t eof;
+    unsigned char *foreign; /* what is not HDF5, as HDF5: eof bytes, in place of the file's; else NULL */
     struct H5FD_h5vec_space space;
     bool head_used;
     unsigned char head[H5FD_H5VEC_HEAD]; /* of a created file, from its base address on */
