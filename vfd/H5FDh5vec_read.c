@@ -33,6 +33,14 @@ herr_t H5FD_h5vec_read_begin(struct H5FD_h5vec_file *file, unsigned flags, hid_t
     return 0;
 }
 
+void H5FD_h5vec_read_image(struct H5FD_h5vec_file *file, void *image, size_t size)
+{
+    struct H5FD_h5vec_reading *reading = &file->reading;
+    reading->wants_image = reading->wants_cache = false;
+    reading->image = image;
+    reading->image_size = size;
+}
+
 void H5FD_h5vec_read_end(struct H5FD_h5vec_file *file)
 {
     H5FD_h5vec_cache_free(file->reading.cache);
@@ -76,24 +84,29 @@ static struct H5FD_h5vec_cache *cache_of(struct H5FD_h5vec_file *file)
     return reading->cache;
 }
 
-static bool in_image(const struct H5FD_h5vec_file *file, haddr_t addr, size_t size)
+/* Copy what the image has of the begin of [addr, addr + size); returns how much. */
+static size_t copy_image(const struct H5FD_h5vec_reading *reading, haddr_t addr, size_t size, void *buffer)
 {
-    haddr_t end = file->reading.image_size;
-    return addr < end && size <= end - addr;
+    haddr_t there = reading->image && addr < reading->image_size ? reading->image_size - addr : 0;
+    size_t n = there < size ? (size_t)there : size;
+    if (n > 0)
+        memcpy(buffer, reading->image + addr, n);
+    return n;
 }
 
 herr_t H5FD_h5vec_read(struct H5FD_h5vec_file *file, H5FD_mem_t type, haddr_t addr, size_t size, void *buffer)
 {
     struct H5FD_h5vec_cache *cache;
+    unsigned char *to = buffer;
     int error = 0;
     if (H5FD_h5vec_file_check_region(addr, size) < 0 || make_image(file) < 0)
         return -1;
-    if (in_image(file, addr, size))
-        memcpy(buffer, file->reading.image + addr, size);
-    else if (type != H5FD_MEM_DRAW && (cache = cache_of(file)))
-        error = H5FD_h5vec_cache_read(cache, addr, size, buffer);
-    else
-        error = H5FD_h5vec_file_load(file, addr, size, buffer);
+    size_t n = copy_image(&file->reading, addr, size, to);
+    to += n, addr += n, size -= n;
+    if (size > 0 && type != H5FD_MEM_DRAW && (cache = cache_of(file)))
+        error = H5FD_h5vec_cache_read(cache, addr, size, to);
+    else if (size > 0)
+        error = H5FD_h5vec_file_load(file, addr, size, to);
     return error ? H5FD_H5VEC_FAIL_ERRNO(error, "file read failed", file->name) : 0;
 }
 

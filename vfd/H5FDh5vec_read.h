@@ -24,6 +24,8 @@ struct H5FD_h5vec_reading {
 
 /* Decide how the file is read; its settings, size and name are there. flags are those of open. */
 herr_t H5FD_h5vec_read_begin(struct H5FD_h5vec_file *file, unsigned flags, hid_t fapl);
+/* From now on all is read from these size bytes, which become the file's. */
+void H5FD_h5vec_read_image(struct H5FD_h5vec_file *file, void *image, size_t size);
 void H5FD_h5vec_read_end(struct H5FD_h5vec_file *file);
 
 /* All return a negative value on failure, with the reason on HDF5's error stack. */

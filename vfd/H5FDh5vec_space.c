@@ -9,44 +9,13 @@
 
 #include "H5FDh5vec_err.h"
 
-#include <string.h>
-
-/* HDF5 reads ahead up to 512 bytes behind an object header into its metadata accumulator. Zones and
- * reservations at least that far apart keep it from ever joining two zones over what is between them. */
-#define ALIGNMENT_MIN 512
-#define SIZE_MAX_CONFIG ((hsize_t)1 << 40)
+/* Sizes of zones where none are given: in placement; before it the first, as HDF5's own block of metadata,
+ * and the largest. */
+#define PLACED_ZONE ((hsize_t)65536)
 
 static hsize_t larger(hsize_t a, hsize_t b)
 {
     return a > b ? a : b;
-}
-
-herr_t H5FD_h5vec_space_config(struct H5FD_h5vec_config *out, const struct H5FD_h5vec_config *config)
-{
-    struct H5FD_h5vec_config c = {.sizeof_config = sizeof c};
-    if (config && (config->sizeof_config < sizeof config->sizeof_config || config->sizeof_config > sizeof c))
-        return H5FD_H5VEC_FAIL(H5FD_H5VEC_ARGUMENT,
-                               "sizeof_config is %zu, must be at most %zu: set it to "
-                               "sizeof(struct H5FD_h5vec_config)",
-                               config->sizeof_config, sizeof c);
-    if (config)
-        memcpy(&c, config, config->sizeof_config);
-    c.sizeof_config = sizeof c;
-    c.first_zone = c.first_zone ? c.first_zone : 65536;
-    c.zone = c.zone ? c.zone : 65536;
-    c.alignment = c.alignment ? c.alignment : 4096;
-    c.meta_gap = c.meta_gap ? c.meta_gap : 32768;
-    c.meta_cache = c.meta_cache ? c.meta_cache : 64 << 20;
-    c.image_max = c.image_max ? c.image_max : 16 << 20;
-    if (c.first_zone > SIZE_MAX_CONFIG || c.zone > SIZE_MAX_CONFIG)
-        return H5FD_H5VEC_FAIL(H5FD_H5VEC_ARGUMENT, "first_zone and zone can be at most %llu bytes",
-                               (unsigned long long)SIZE_MAX_CONFIG);
-    if (c.alignment < ALIGNMENT_MIN || c.alignment > SIZE_MAX_CONFIG || c.alignment & (c.alignment - 1))
-        return H5FD_H5VEC_FAIL(
-            H5FD_H5VEC_ARGUMENT, "alignment is %llu, must be a power of two from %d to %llu",
-            (unsigned long long)c.alignment, ALIGNMENT_MIN, (unsigned long long)SIZE_MAX_CONFIG);
-    *out = c;
-    return 0;
 }
 
 /* Move the cursor to the end of [addr, addr + size), unless that is too far. */
@@ -84,10 +53,11 @@ static herr_t add_zone(struct H5FD_h5vec_space *space, haddr_t addr, hsize_t siz
 
 herr_t H5FD_h5vec_space_begin(struct H5FD_h5vec_space *space, bool created, haddr_t eof)
 {
+    hsize_t first = space->config.first_zone ? space->config.first_zone : PLACED_ZONE;
     space->placing = true;
     space->zones_used = space->pos;
     if (created) { /* the zone at the start of the file goes on */
-        if (add_zone(space, 0, larger(space->pos, space->config.first_zone)) < 0)
+        if (add_zone(space, 0, larger(space->pos, first)) < 0)
             return -1;
         space->end = space->cursor;
         return 0;
@@ -149,7 +119,7 @@ static herr_t alloc_placed(struct H5FD_h5vec_space *space, hsize_t size, haddr_t
 /* Make room for size bytes in the current zone, or find them elsewhere (*elsewhere). */
 static herr_t more_room(struct H5FD_h5vec_space *space, hsize_t size, bool *elsewhere, haddr_t *addr)
 {
-    hsize_t zone = space->config.zone, left = space->end - space->pos;
+    hsize_t zone = space->config.zone ? space->config.zone : PLACED_ZONE, left = space->end - space->pos;
     if (space->end == space->cursor) { /* the last thing in the file: it grows in place */
         if (add_zone(space, space->end, larger(zone, size - left)) < 0)
             return -1;

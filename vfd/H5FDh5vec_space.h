@@ -16,7 +16,7 @@
 #include "H5FDh5vec_ranges.h"
 
 struct H5FD_h5vec_space {
-    struct H5FD_h5vec_config config; /* no zeros: defaults filled in */
+    struct H5FD_h5vec_config config; /* defaults filled in, but for the sizes of zones */
     haddr_t limit;                   /* largest address */
     bool placing;
     haddr_t cursor;   /* the end of all that is owned by somebody: what get_eoa reports */
@@ -31,8 +31,6 @@ enum H5FD_h5vec_write { H5FD_H5VEC_WRITE_ERROR = -1, H5FD_H5VEC_WRITE_KEEP, H5FD
 
 /* All but clear return a negative value on failure, with the reason on HDF5's error stack. */
 
-/* config is NULL or as the user gave it. */
-herr_t H5FD_h5vec_space_config(struct H5FD_h5vec_config *out, const struct H5FD_h5vec_config *config);
 /* Begin placement (once). created: the file is new; eof: its size. */
 herr_t H5FD_h5vec_space_begin(struct H5FD_h5vec_space *space, bool created, haddr_t eof);
 herr_t H5FD_h5vec_space_reserve(struct H5FD_h5vec_space *space, hsize_t size, haddr_t *addr);

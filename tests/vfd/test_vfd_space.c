@@ -5,6 +5,7 @@
  */
 #include "vfd_test.h"
 
+#include "H5FDh5vec_config.h"
 #include "H5FDh5vec_space.h"
 
 enum { SPAN = 2000, MAP = 1 << 21, STEPS = 400 };
@@ -38,11 +39,12 @@ static struct H5FD_h5vec_space space;
 
 static void setup(void)
 {
-    struct H5FD_h5vec_config config = {sizeof config, 700, 1000, 512};
+    struct H5FD_h5vec_config config = {
+        .sizeof_config = sizeof config, .first_zone = 700, .zone = 1000, .alignment = 512};
     map = calloc(1, MAP);
     memset(&space, 0, sizeof space);
     H5Pclose(h5vec_fapl(0, 0)); /* registers the errors */
-    ck_assert(H5FD_h5vec_space_config(&space.config, &config) >= 0);
+    ck_assert(H5FD_h5vec_config_complete(&space.config, &config) >= 0);
     space.limit = MAP;
 }
 
