@@ -88,7 +88,7 @@ static herr_t fill_in(struct H5FD_h5vec_file *file, const char *name, unsigned f
     file->writable = (flags & H5F_ACC_RDWR) != 0;
     file->created = file->writable && file->eof == 0;
     file->space.limit = maxaddr;
-    return read_settings(file, fapl);
+    return read_settings(file, fapl) < 0 ? -1 : H5FD_h5vec_file_begin(file, flags);
 }
 
 static herr_t h5vec_close(H5FD_t *pub);
@@ -141,7 +141,7 @@ static herr_t h5vec_query(const H5FD_t *pub, unsigned long *flags)
     (void)pub; /* NULL at times */
     if (flags)
         *flags = H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE | H5FD_FEAT_POSIX_COMPAT_HANDLE |
-                 H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
+                 H5FD_FEAT_SUPPORTS_SWMR_IO | H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
     return 0;
 }
 
@@ -149,8 +149,11 @@ static haddr_t h5vec_alloc(H5FD_t *pub, H5FD_mem_t type, hid_t dxpl, hsize_t siz
 {
     struct H5FD_h5vec_file *file = (struct H5FD_h5vec_file *)pub;
     haddr_t addr = HADDR_UNDEF;
+    /* As in HDF5's own lists of free space (fl_map), global heaps are raw data. They are never placed. */
+    bool raw = type == H5FD_MEM_DRAW || (type == H5FD_MEM_GHEAP && !file->space.placing);
     (void)dxpl;
-    if (H5FD_h5vec_space_alloc(&file->space, type == H5FD_MEM_DRAW, size, &addr) < 0)
+    file->space.plain = pub->alignment > 1 || pub->paged_aggr;
+    if (H5FD_h5vec_space_alloc(&file->space, raw, size, &addr) < 0)
         return HADDR_UNDEF;
     return addr;
 }
@@ -165,7 +168,7 @@ static herr_t h5vec_free(H5FD_t *pub, H5FD_mem_t type, hid_t dxpl, haddr_t addr,
 static haddr_t h5vec_get_eoa(const H5FD_t *pub, H5FD_mem_t type)
 {
     (void)type;
-    return ((const struct H5FD_h5vec_file *)pub)->space.cursor;
+    return H5FD_h5vec_space_eoa(&((const struct H5FD_h5vec_file *)pub)->space);
 }
 
 static herr_t h5vec_set_eoa(H5FD_t *pub, H5FD_mem_t type, haddr_t addr)
@@ -188,6 +191,8 @@ static herr_t h5vec_get_handle(H5FD_t *pub, hid_t fapl, void **handle)
     *handle = &file->fd;
     if (fapl == H5FD_h5vec_id)
         ((struct H5FD_h5vec_probe *)handle)->file = file;
+    else
+        return H5FD_h5vec_file_drain(file); /* the caller may use the descriptor */
     return 0;
 }
 
@@ -204,14 +209,23 @@ static herr_t h5vec_write(H5FD_t *pub, H5FD_mem_t type, hid_t dxpl, haddr_t addr
     return H5FD_h5vec_file_write((struct H5FD_h5vec_file *)pub, addr, size, buffer);
 }
 
+static herr_t h5vec_flush(H5FD_t *pub, hid_t dxpl, hbool_t closing)
+{
+    (void)dxpl;
+    return H5FD_h5vec_file_flush((struct H5FD_h5vec_file *)pub, closing);
+}
+
 static herr_t h5vec_truncate(H5FD_t *pub, hid_t dxpl, hbool_t closing)
 {
     (void)dxpl;
     return H5FD_h5vec_file_truncate((struct H5FD_h5vec_file *)pub, closing);
 }
 
-static herr_t do_lock(const struct H5FD_h5vec_file *file, int operation, const char *what)
+/* Others may come in: they see what was written. */
+static herr_t do_lock(struct H5FD_h5vec_file *file, int operation, const char *what)
 {
+    if (H5FD_h5vec_file_drain(file) < 0)
+        return -1;
     if (flock(file->fd, operation) == 0 || (file->ignore_disabled_locks && errno == ENOSYS))
         return 0;
     return H5FD_H5VEC_FAIL_ERRNO(errno, what, file->name);
@@ -266,6 +280,7 @@ static const H5FD_class_t H5FD_h5vec_class = {
     .get_handle = h5vec_get_handle,
     .read = h5vec_read,
     .write = h5vec_write,
+    .flush = h5vec_flush,
     .truncate = h5vec_truncate,
     .lock = h5vec_lock,
     .unlock = h5vec_unlock,
