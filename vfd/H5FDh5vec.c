@@ -153,7 +153,8 @@ static haddr_t h5vec_alloc(H5FD_t *pub, H5FD_mem_t type, hid_t dxpl, hsize_t siz
     bool raw = type == H5FD_MEM_DRAW || (type == H5FD_MEM_GHEAP && !file->space.placing);
     (void)dxpl;
     file->space.plain = pub->alignment > 1 || pub->paged_aggr;
-    if (H5FD_h5vec_space_alloc(&file->space, raw, size, &addr) < 0)
+    if (H5FD_h5vec_space_alloc(&file->space, raw, size, &addr) < 0 ||
+        (!raw && H5FD_h5vec_file_claim(file, addr, size) < 0))
         return HADDR_UNDEF;
     return addr;
 }

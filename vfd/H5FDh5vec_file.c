@@ -165,6 +165,17 @@ herr_t H5FD_h5vec_file_write(struct H5FD_h5vec_file *file, haddr_t addr, size_t 
     return write_bytes(file, to, addr + size - to, bytes + (to - addr));
 }
 
+/* What HDF5 leaves unwritten of small blocks would cut the buffer's bytes in pieces: zeros, until it writes.
+ */
+herr_t H5FD_h5vec_file_claim(struct H5FD_h5vec_file *file, haddr_t addr, hsize_t size)
+{
+    static const unsigned char zeros[4096];
+    if (!file->behind || file->abandoned || size > sizeof zeros ||
+        (file->head_held && addr < file->pub.base_addr + H5FD_H5VEC_HEAD))
+        return 0;
+    return write_bytes(file, addr, size, zeros);
+}
+
 /* ---- Size, flush and close ---------------------------------------------------------------------------- */
 
 /* Before placement the file ends where HDF5's allocations end. Then it only grows: others write to it. Just

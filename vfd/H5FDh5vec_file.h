@@ -55,6 +55,8 @@ struct H5FD_h5vec_file *H5FD_h5vec_file_of(hid_t id);
 herr_t H5FD_h5vec_file_begin(struct H5FD_h5vec_file *file, unsigned flags);
 herr_t H5FD_h5vec_file_read(struct H5FD_h5vec_file *file, haddr_t addr, size_t size, void *buffer);
 herr_t H5FD_h5vec_file_write(struct H5FD_h5vec_file *file, haddr_t addr, size_t size, const void *buffer);
+/* [addr, addr + size) was allocated for metadata. */
+herr_t H5FD_h5vec_file_claim(struct H5FD_h5vec_file *file, haddr_t addr, hsize_t size);
 herr_t H5FD_h5vec_file_truncate(struct H5FD_h5vec_file *file, bool closing);
 /* What waits in memory goes to the system. */
 herr_t H5FD_h5vec_file_drain(struct H5FD_h5vec_file *file);

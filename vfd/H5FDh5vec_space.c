@@ -188,8 +188,8 @@ static void end_at(struct H5FD_h5vec_space *space, haddr_t eoa)
     space->start = space->pos = space->end = space->cursor = eoa;
 }
 
-/* An eighth of the metadata so far: that much is lost when raw data alone follows, and 60 zones hold the first
- * 10 MiB. */
+/* An eighth of the metadata so far: that much is lost when raw data alone follows, and 60 zones hold the
+ * first 10 MiB. */
 static hsize_t next_zone(const struct H5FD_h5vec_space *space)
 {
     hsize_t first = space->config.first_zone ? space->config.first_zone : FIRST_ZONE,
