@@ -391,8 +391,10 @@ START_TEST(random_work_like_sec2)
 {
     char other[600];
     snprintf(other, sizeof other, "%s.sec2", path);
-    hid_t mine = h5vec_fapl(0, 0), sec2 = sec2_fapl(), fcpl = H5Pcreate(H5P_FILE_CREATE);
-    H5F_fspace_strategy_t strategy = (H5F_fspace_strategy_t)(_i % 4);
+    hid_t mine = mode_fapl(_i % WRITE_MODES), sec2 = sec2_fapl(), fcpl = H5Pcreate(H5P_FILE_CREATE);
+    H5F_fspace_strategy_t strategy = (H5F_fspace_strategy_t)(_i / WRITE_MODES % 4);
+    if (_i % 4)
+        H5Pset_libver_bounds(mine, H5F_LIBVER_V110, H5F_LIBVER_V110);
     H5Pset_file_space_strategy(fcpl, strategy, _i % 3 == 0 && strategy <= H5F_FSPACE_STRATEGY_PAGE, 1);
     random_work(mine, fcpl, (unsigned)_i, path);
     random_work(sec2, fcpl, (unsigned)_i, other);
@@ -419,6 +421,6 @@ int main(void)
     tcase_add_test(tcase, the_access_list_of_a_file_opens_another);
     tcase_add_test(tcase, by_name_once_registered);
     tcase_add_test(tcase, the_library_can_be_closed_and_used_again);
-    tcase_add_loop_test(tcase, random_work_like_sec2, 0, 24);
+    tcase_add_loop_test(tcase, random_work_like_sec2, 0, 8 * WRITE_MODES);
     return run_tests("vfd_plain", tcase);
 }
