@@ -148,15 +148,11 @@ static herr_t h5vec_query(const H5FD_t *pub, unsigned long *flags)
 static haddr_t h5vec_alloc(H5FD_t *pub, H5FD_mem_t type, hid_t dxpl, hsize_t size)
 {
     struct H5FD_h5vec_file *file = (struct H5FD_h5vec_file *)pub;
-    haddr_t addr = HADDR_UNDEF;
     /* As in HDF5's own lists of free space (fl_map), global heaps are raw data. They are never placed. */
     bool raw = type == H5FD_MEM_DRAW || (type == H5FD_MEM_GHEAP && !file->space.placing);
     (void)dxpl;
     file->space.plain = pub->alignment > 1 || pub->paged_aggr;
-    if (H5FD_h5vec_space_alloc(&file->space, raw, size, &addr) < 0 ||
-        (!raw && H5FD_h5vec_file_claim(file, addr, size) < 0))
-        return HADDR_UNDEF;
-    return addr;
+    return H5FD_h5vec_file_alloc(file, raw, size);
 }
 
 static herr_t h5vec_free(H5FD_t *pub, H5FD_mem_t type, hid_t dxpl, haddr_t addr, hsize_t size)
@@ -225,7 +221,7 @@ static herr_t h5vec_truncate(H5FD_t *pub, hid_t dxpl, hbool_t closing)
 /* Others may come in: they see what was written. */
 static herr_t do_lock(struct H5FD_h5vec_file *file, int operation, const char *what)
 {
-    if (H5FD_h5vec_file_drain(file) < 0)
+    if (operation == LOCK_UN && H5FD_h5vec_file_drain(file) < 0)
         return -1;
     if (flock(file->fd, operation) == 0 || (file->ignore_disabled_locks && errno == ENOSYS))
         return 0;

@@ -165,15 +165,36 @@ herr_t H5FD_h5vec_file_write(struct H5FD_h5vec_file *file, haddr_t addr, size_t 
     return write_bytes(file, to, addr + size - to, bytes + (to - addr));
 }
 
-/* What HDF5 leaves unwritten of small blocks would cut the buffer's bytes in pieces: zeros, until it writes.
+/* Bytes that HDF5 or the driver leaves unwritten would cut what waits in pieces, each a write of its own. New
+ * space is zeros until HDF5 writes it, so they may as well be written; large blocks and zones need no
+ * company.
  */
-herr_t H5FD_h5vec_file_claim(struct H5FD_h5vec_file *file, haddr_t addr, hsize_t size)
+static herr_t write_zeros(struct H5FD_h5vec_file *file, haddr_t from, haddr_t to)
 {
     static const unsigned char zeros[4096];
-    if (!file->behind || file->abandoned || size > sizeof zeros ||
-        (file->head_held && addr < file->pub.base_addr + H5FD_H5VEC_HEAD))
-        return 0;
-    return write_bytes(file, addr, size, zeros);
+    haddr_t head_end = file->pub.base_addr + H5FD_H5VEC_HEAD;
+    from = file->head_held && from < head_end ? head_end : from;
+    while (from < to) {
+        size_t size = to - from < sizeof zeros ? (size_t)(to - from) : sizeof zeros;
+        if (write_bytes(file, from, size, zeros) < 0)
+            return -1;
+        from += size;
+    }
+    return 0;
+}
+
+/* Before placement a block may begin past the end of the file that HDF5 knows: the rest of a zone is between.
+ */
+haddr_t H5FD_h5vec_file_alloc(struct H5FD_h5vec_file *file, bool raw, hsize_t size)
+{
+    const hsize_t most = 65536;
+    haddr_t addr, end = H5FD_h5vec_space_eoa(&file->space);
+    if (H5FD_h5vec_space_alloc(&file->space, raw, size, &addr) < 0)
+        return HADDR_UNDEF;
+    haddr_t from = file->space.placing || addr < end ? addr : end, to = raw ? addr : addr + size;
+    if (!file->behind || file->abandoned || from >= to || to - from > most)
+        return addr;
+    return write_zeros(file, from, to) < 0 ? HADDR_UNDEF : addr;
 }
 
 /* ---- Size, flush and close ---------------------------------------------------------------------------- */
@@ -245,6 +266,8 @@ herr_t H5FD_h5vec_file_flush(struct H5FD_h5vec_file *file, bool closing)
 {
     if (!file->writable || file->abandoned || closing)
         return 0;
+    if (file->head_held && !file->whole && !file->space.placing)
+        return 0; /* an object of a file that is none for others yet */
     if (H5FD_h5vec_file_drain(file) < 0)
         return -1;
     if (file->failed || file->missing) {

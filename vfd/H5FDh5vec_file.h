@@ -48,15 +48,16 @@ struct H5FD_h5vec_probe {
 /* The open file behind an identifier, or NULL with the reason on the error stack. */
 struct H5FD_h5vec_file *H5FD_h5vec_file_of(hid_t id);
 
-/* The file's part of the driver (H5FDh5vec_file.c). All return a negative value on failure. */
+/* The file's part of the driver (H5FDh5vec_file.c). All return a negative value on failure, alloc
+ * HADDR_UNDEF.
+ */
 
 /* The write buffer, and the held head, of a file that is open for writing (flags: of H5Fopen or H5Fcreate).
  */
 herr_t H5FD_h5vec_file_begin(struct H5FD_h5vec_file *file, unsigned flags);
+haddr_t H5FD_h5vec_file_alloc(struct H5FD_h5vec_file *file, bool raw, hsize_t size);
 herr_t H5FD_h5vec_file_read(struct H5FD_h5vec_file *file, haddr_t addr, size_t size, void *buffer);
 herr_t H5FD_h5vec_file_write(struct H5FD_h5vec_file *file, haddr_t addr, size_t size, const void *buffer);
-/* [addr, addr + size) was allocated for metadata. */
-herr_t H5FD_h5vec_file_claim(struct H5FD_h5vec_file *file, haddr_t addr, hsize_t size);
 herr_t H5FD_h5vec_file_truncate(struct H5FD_h5vec_file *file, bool closing);
 /* What waits in memory goes to the system. */
 herr_t H5FD_h5vec_file_drain(struct H5FD_h5vec_file *file);
