@@ -5,8 +5,10 @@
  * later, since there is one thread, and a drain waits for it. A block whose write failed comes back, with the
  * newer bytes in it.
  *
- * The thread takes a block when it is full, when its first bytes are DELAY old, or when half of the buffer
- * waits; while it writes, the next ones gather, so that a slow disk gets few large writes.
+ * The thread takes a block when a good part of it is there, when its first bytes are DELAY old, or when half
+ * of the buffer waits; while it writes, the next bytes gather, so that a slow disk gets few large writes.
+ * Sooner would not be better: metadata that changes again between bytes that are down takes writes of its
+ * own, so a small file is down sooner in one write at its end.
  */
 #include "H5FDh5vec_behind.h"
 
@@ -19,12 +21,12 @@
 #include <string.h>
 #include <time.h>
 
-#define DELAY ((uint64_t)5000000) /* nanoseconds */
-enum { BLOCK_MIN = 4096, EXTENTS_MAX = 1 << 14 };
+#define DELAY ((uint64_t)1000000000) /* nanoseconds */
+enum { BLOCK_MIN = 4096, EXTENTS_MAX = 1 << 14, PART = 4 };
 
 struct H5FD_h5vec_behind {
     int fd;
-    size_t block_size, blocks_max;
+    size_t block_size, blocks_max, enough;    /* enough: bytes of a block that are worth writing at once */
     struct H5FD_h5vec_block **blocks, *spare; /* spare: not in use */
     size_t count;
     bool async, running, stop, hurry; /* hurry: the program waits for room */
@@ -81,7 +83,7 @@ static struct H5FD_h5vec_block *take(struct H5FD_h5vec_behind *b, size_t at)
 
 static void recycle(struct H5FD_h5vec_behind *b, struct H5FD_h5vec_block *block)
 {
-    block->count = 0;
+    H5FD_h5vec_block_clean(block);
     if (b->spare)
         H5FD_h5vec_block_free(block);
     else
@@ -120,7 +122,7 @@ static size_t due(const struct H5FD_h5vec_behind *b, uint64_t *until)
     if (b->error || b->count == 0)
         return b->count;
     for (size_t i = 0; i < b->count; i++)
-        if (H5FD_h5vec_block_full(b->blocks[i]))
+        if (b->blocks[i]->dirty_size >= b->enough)
             return i;
     *until = b->blocks[at]->since + DELAY;
     return b->hurry || b->count > b->blocks_max / 2 || *until <= now() ? at : b->count;
@@ -188,6 +190,7 @@ static void start(struct H5FD_h5vec_behind *b)
     pthread_sigmask(SIG_SETMASK, &all, &before);
     b->running = pthread_create(&b->thread, NULL, writer, b) == 0;
     b->async = b->running;
+    b->enough = b->async ? b->enough : b->block_size;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
@@ -199,13 +202,18 @@ static int write_block(struct H5FD_h5vec_behind *b, struct H5FD_h5vec_block *blo
 {
     wait_for_flight(b);
     int error = H5FD_h5vec_block_write(block, b->fd, 0, UINT64_MAX);
-    block->count = error ? block->count : 0;
+    if (!error)
+        H5FD_h5vec_block_clean(block);
     return error;
 }
 
-/* Until the thread has written a block, if it can. */
+/* Until the thread has written a block, if it can. (No thread: b->async is false then.) */
 static int wait_for_thread(struct H5FD_h5vec_behind *b)
 {
+    if (!b->running)
+        start(b);
+    if (!b->running)
+        return 0;
     b->hurry = true;
     pthread_cond_signal(&b->work);
     if (!b->error)
@@ -283,11 +291,14 @@ static int put(struct H5FD_h5vec_behind *b, uint64_t addr, size_t size, const vo
         return error ? error : write_through(b, addr, size, bytes);
     struct H5FD_h5vec_block *block = b->blocks[at];
     error = H5FD_h5vec_block_put(block, (size_t)(addr - block->addr), size, bytes);
-    bool whole = !error && H5FD_h5vec_block_full(block);
-    if (b->async && whole)
-        pthread_cond_signal(&b->work);
-    if (b->async || !whole)
+    if (b->async && !b->running && (block->dirty_size >= b->enough || b->count > b->blocks_max / 2))
+        start(b);
+    if (error || block->dirty_size < b->enough)
         return error;
+    if (b->async) {
+        pthread_cond_signal(&b->work);
+        return 0;
+    }
     error = write_block(b, block);
     if (!error)
         recycle(b, take(b, at));
@@ -305,8 +316,6 @@ int H5FD_h5vec_behind_write(struct H5FD_h5vec_behind *b, uint64_t addr, size_t s
     const unsigned char *from = bytes;
     pthread_mutex_lock(&b->lock);
     int error = tell(b);
-    if (b->async && !b->running)
-        start(b);
     if (!error && !b->async && size >= b->block_size && !waits(b, addr, size)) {
         error = write_through(b, addr, size, bytes);
         size = 0;
@@ -369,6 +378,7 @@ struct H5FD_h5vec_behind *H5FD_h5vec_behind_new(int fd, uint64_t block, uint64_t
     b->block_size = (size_t)block;
     b->blocks_max = (size_t)max;
     b->async = async;
+    b->enough = async ? b->block_size / PART : b->block_size;
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);

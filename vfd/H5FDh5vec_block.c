@@ -74,8 +74,10 @@ int H5FD_h5vec_block_put(struct H5FD_h5vec_block *block, size_t offset, size_t s
     if (reserve(block))
         return ENOMEM;
     size_t first = find(block, mine.begin), last = first; /* [first, last) touch mine */
-    while (last < block->count && block->dirty[last].begin <= mine.end)
+    while (last < block->count && block->dirty[last].begin <= mine.end) {
+        block->dirty_size -= block->dirty[last].end - block->dirty[last].begin;
         last++;
+    }
     if (last > first) {
         if (block->dirty[first].begin < mine.begin)
             mine.begin = block->dirty[first].begin;
@@ -84,6 +86,7 @@ int H5FD_h5vec_block_put(struct H5FD_h5vec_block *block, size_t offset, size_t s
     }
     memmove(block->dirty + first + 1, block->dirty + last, (block->count - last) * sizeof mine);
     block->dirty[first] = mine;
+    block->dirty_size += mine.end - mine.begin;
     block->count = block->count - (last - first) + 1;
     memcpy(block->bytes + offset, bytes, size);
     return 0;
@@ -106,9 +109,10 @@ void H5FD_h5vec_block_overlay(const struct H5FD_h5vec_block *block, uint64_t add
     }
 }
 
-bool H5FD_h5vec_block_full(const struct H5FD_h5vec_block *block)
+void H5FD_h5vec_block_clean(struct H5FD_h5vec_block *block)
 {
-    return block->count == 1 && block->dirty[0].begin == 0 && block->dirty[0].end == block->size;
+    block->count = 0;
+    block->dirty_size = 0;
 }
 
 int H5FD_h5vec_block_write(const struct H5FD_h5vec_block *block, int fd, uint64_t from, uint64_t to)

@@ -20,7 +20,8 @@ struct H5FD_h5vec_block {
     unsigned char *bytes;
     struct H5FD_h5vec_extent *dirty; /* in order, apart from each other by at least a byte */
     size_t count, room;
-    uint64_t since; /* when the first of its bytes came */
+    size_t dirty_size; /* bytes */
+    uint64_t since;    /* when the first of them came */
 };
 
 /* NULL when memory is out. */
@@ -35,7 +36,8 @@ int H5FD_h5vec_block_put(struct H5FD_h5vec_block *block, size_t offset, size_t s
 /* Replace what buffer, the bytes of [addr, addr + size), has in common with the dirty bytes. */
 void H5FD_h5vec_block_overlay(const struct H5FD_h5vec_block *block, uint64_t addr, uint64_t size,
                               unsigned char *buffer);
-bool H5FD_h5vec_block_full(const struct H5FD_h5vec_block *block);
+/* No byte is dirty any more. */
+void H5FD_h5vec_block_clean(struct H5FD_h5vec_block *block);
 /* Write the dirty bytes within [from, to) of the file; they stay dirty. 0 or an errno. */
 int H5FD_h5vec_block_write(const struct H5FD_h5vec_block *block, int fd, uint64_t from, uint64_t to);
 
