@@ -307,7 +307,8 @@ START_TEST(test_long_line)
     size_t size = 64 << 20;
     char *text = malloc(size);
     memset(text, '1', size);
-    memcpy(text, "POINT (", 7);
+    for (size_t i = 0; i < 7; i++)
+        text[i] = "POINT ("[i];
     write_text(text, size);
     free(text);
     getrusage(RUSAGE_SELF, &usage);
