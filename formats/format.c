@@ -134,6 +134,8 @@ static enum h5vec_status read_file(void *context, void *buffer, size_t size, siz
                                    struct h5vec_error *err)
 {
     struct h5vec_format_file *file = context;
+    if (size > file->end - file->at)
+        size = (size_t)(file->end - file->at);
     int error = h5vec_format_pread(file->fd, buffer, size, file->at, got);
     if (error)
         return h5vec_error_set(err, H5VEC_E_IO, 0, "cannot read: %s", strerror(error));
@@ -150,7 +152,8 @@ enum h5vec_status h5vec_format_open_file(const char *path, int fd, const struct 
     struct h5vec_format_reader *made = new_reader(options);
     if (!made)
         return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "no memory for a reader");
-    made->file = (struct h5vec_format_file){.fd = fd, .size = (uint64_t)st.st_size};
+    made->file =
+        (struct h5vec_format_file){.fd = fd, .size = (uint64_t)st.st_size, .end = (uint64_t)st.st_size};
     made->input.source = read_file;
     made->input.context = &made->file;
     bool is_shape = false;

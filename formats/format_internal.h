@@ -136,6 +136,7 @@ extern const struct h5vec_format_class h5vec_format_shapefile;
 struct h5vec_format_file {
     int fd; /* the caller's */
     uint64_t size, at;
+    uint64_t end; /* where reading ends: the file's, or that of the part */
 };
 
 struct h5vec_format_shape; /* shapefile.h */

@@ -89,6 +89,28 @@ const char *h5vec_format_crs(const struct h5vec_format_reader *reader);
 /* Malformed records skipped so far. */
 uint64_t h5vec_format_skipped(const struct h5vec_format_reader *reader);
 
+/* ---- Parts of a text file, for several readers of one file ---- */
+
+/* Whether the file is text, of which any part can be read; and whether a newline may be inside quotes. */
+bool h5vec_format_is_text(const struct h5vec_format_reader *reader);
+bool h5vec_format_has_quotes(const struct h5vec_format_reader *reader);
+
+/* Where the next record begins, in bytes of a text file (h5vec_format_open_file). */
+uint64_t h5vec_format_position(const struct h5vec_format_reader *reader);
+
+/* The first place from byte `at` of a text on where a record may begin, size (of the file) if there is none.
+ * quotes: h5vec_format_has_quotes(); inside: an odd number of quotes is before at. */
+enum h5vec_status h5vec_format_border(int fd, uint64_t size, uint64_t at, bool quotes, bool inside,
+                                      uint64_t *border, struct h5vec_error *err);
+
+/* How often a character is in bytes [begin, end): quotes, or newlines. */
+enum h5vec_status h5vec_format_count(int fd, uint64_t begin, uint64_t end, char what, uint64_t *count,
+                                     struct h5vec_error *err);
+
+/* Go on with bytes [begin, end) of the file, both places where a record begins; line is that of begin, for
+ * messages, 0: unchanged. */
+void h5vec_format_part(struct h5vec_format_reader *reader, uint64_t begin, uint64_t end, uint64_t line);
+
 /* The part of a file (h5vec_format_open_file) that has been read, 0 to 1; 0 of other inputs. */
 double h5vec_format_progress(const struct h5vec_format_reader *reader);
 

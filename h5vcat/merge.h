@@ -76,11 +76,14 @@ enum h5vec_status h5vcat_gather_inputs(struct merge *m, struct h5vec_error *err)
 /* text.c, local: whether an input is a text of a known format. */
 enum h5vec_status h5vcat_text_check(struct merge *m, uint32_t input, struct h5vec_error *err);
 
-/* text.c, local: the schema of a text input's layer, and the spooling of one (its rows are appended to the
- * streams of the items; numbers[i].count is set for each item of its layer). */
+/* text.c, collective: where this rank's texts are cut, inside quotes or not. */
+enum h5vec_status h5vcat_text_cuts(struct merge *m, struct h5vec_error *err);
+
+/* text.c, local: the schema of a text input's layer, and the spooling of a part of one (its rows are appended
+ * to the streams of the items; numbers[i].count is set for each item of its layer). */
 enum h5vec_status h5vcat_text_schema(struct merge *m, struct schema *s, uint32_t input,
                                      struct h5vec_error *err);
-enum h5vec_status h5vcat_text_spool(struct merge *m, uint32_t input, struct rows *numbers,
+enum h5vec_status h5vcat_text_spool(struct merge *m, const struct part *part, struct rows *numbers,
                                     struct h5vec_error *err);
 
 /* layers.c, local: add a dataset of this role at path inside a layer, and the groups above it, unless they

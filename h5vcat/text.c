@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Text inputs, and shapefiles. A text is parsed once, by one rank, batch by batch, into the spool: one stream
- * per dataset of the layer, so that from then on its rows are read like those of any other input. The sizes
- * that the plan needs are known only after parsing; parsing twice would cost more than the spool does.
+ * Text inputs, and shapefiles. A text is parsed once, batch by batch, into the spool: one stream per dataset
+ * of the layer, so that from then on its rows are read like those of any other input. The sizes that the plan
+ * needs are known only after parsing; parsing twice would cost more than the spool does.
+ *
+ * A border between ranks falls on some byte of a text. The record that it falls into belongs to the rank
+ * before: that one reads on to its end, the other one begins behind it. In CSV a newline does not end a
+ * record if it is inside quotes, which is so if an odd number of quotes is before it: ranks that share a CSV
+ * count those of their parts first, and tell each other.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +17,7 @@
 #include <unistd.h>
 #include "h5vec_format.h"
 #include "error.h"
+#include "agree.h"
 #include "merge.h"
 
 /* An open text and its place in the layer. */
@@ -257,11 +263,122 @@ static enum h5vec_status note_crs(const struct text *t, int layer, uint32_t inpu
     return st;
 }
 
-enum h5vec_status h5vcat_text_spool(struct merge *m, uint32_t input, struct rows *numbers,
+/* ---- Parts ------------------------------------------------------------------------------------------- */
+
+static bool is_cut(const struct merge *m, const struct part *p)
+{
+    return m->inputs.text[p->input] == INPUT_TEXT && (p->lo > 0 || p->hi < WHOLE);
+}
+
+/* Whether this part of a text has an odd number of quotes that matter. */
+static enum h5vec_status count_quotes(struct merge *m, const struct part *p, bool *odd,
+                                      struct h5vec_error *err)
+{
+    struct text t;
+    uint64_t size = m->inputs.sizes[p->input], quotes = 0;
+    enum h5vec_status st = text_open(m, p->input, &t, err);
+    if (st)
+        return st;
+    if (h5vec_format_has_quotes(t.reader))
+        st = h5vcat_about(
+            err, h5vec_format_count(t.fd, cut_row(size, p->lo), cut_row(size, p->hi), '"', &quotes, err),
+            t.name, NULL);
+    *odd = quotes & 1;
+    text_close(&t);
+    return st;
+}
+
+enum h5vec_status h5vcat_text_cuts(struct merge *m, struct h5vec_error *err)
+{
+    struct {
+        uint32_t input, odd; /* NOBODY: this rank's last part goes to the end of its input */
+    } mine = {NOBODY, 0}, *all = malloc((size_t)m->ranks * sizeof *all);
+    struct part *first = m->inputs.parts, *last = first + m->inputs.part_count - 1;
+    bool odd = false, some = m->inputs.part_count > 0;
+    enum h5vec_status st = all ? H5VEC_OK : h5vcat_no_memory(err);
+    if (!st && some && is_cut(m, last) && last->hi < WHOLE) {
+        st = count_quotes(m, last, &odd, err);
+        mine.input = last->input;
+        mine.odd = odd;
+    }
+    st = h5vcat_agree(m->comm, st, err);
+    if (!st) {
+        MPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, m->comm);
+        for (int r = 0; r < m->rank && some && first->lo > 0; r++)
+            if (all[r].input == first->input)
+                first->lo_inside = first->lo_inside != (all[r].odd != 0);
+        if (some)
+            last->hi_inside = last->lo_inside != odd;
+    }
+    free(all);
+    return st;
+}
+
+/* Go on with a part that does not begin the text. The first record is read first, so that its SRID is what
+ * the others must have. */
+static enum h5vec_status go_to(const struct text *t, uint64_t begin, uint64_t end, uint64_t line,
+                               struct h5vec_error *err)
+{
+    struct h5vec_format_batch first;
+    enum h5vec_status st = h5vec_format_next(t->reader, 1, &first, err);
+    if (!st)
+        h5vec_format_part(t->reader, begin, end, line);
+    return st;
+}
+
+/* Let the reader read the records that begin in the part: bytes [*begin, *end) of the text. */
+static enum h5vec_status take_part(const struct text *t, const struct part *p, uint64_t *begin, uint64_t *end,
+                                   struct h5vec_error *err)
+{
+    uint64_t size = t->m->inputs.sizes[p->input], data = h5vec_format_position(t->reader);
+    bool quotes = h5vec_format_has_quotes(t->reader);
+    enum h5vec_status st =
+        h5vec_format_border(t->fd, size, cut_row(size, p->lo), quotes, p->lo_inside, begin, err);
+    if (!st)
+        st = h5vec_format_border(t->fd, size, cut_row(size, p->hi), quotes, p->hi_inside, end, err);
+    if (st)
+        return h5vcat_about(err, st, t->name, NULL);
+    *begin = *begin > data ? *begin : data;
+    *end = *end > *begin ? *end : *begin;
+    if (p->lo > 0)
+        return h5vcat_about(err, go_to(t, *begin, *end, 1, err), t->name, NULL);
+    h5vec_format_part(t->reader, *begin, *end, 0);
+    return H5VEC_OK;
+}
+
+/* The error of a part again, with its line counted from the text's begin, which takes reading all before. */
+static void count_lines(struct merge *m, const struct part *p, uint64_t begin, uint64_t end,
+                        struct h5vec_error *err)
+{
+    struct text t;
+    struct h5vec_format_batch batch;
+    uint64_t lines;
+    if (!err || begin == 0 || text_open(m, p->input, &t, NULL))
+        return;
+    if (!h5vec_format_count(t.fd, 0, begin, '\n', &lines, NULL)) {
+        struct h5vec_error again;
+        enum h5vec_status st = go_to(&t, begin, end, lines + 1, &again);
+        batch.rows = 1;
+        while (!st && batch.rows > 0)
+            st = h5vec_format_next(t.reader, (size_t)(m->options->buffer_size / 32), &batch, &again);
+        if (st)
+            *err = again;
+    }
+    text_close(&t);
+}
+
+enum h5vec_status h5vcat_text_spool(struct merge *m, const struct part *part, struct rows *numbers,
                                     struct h5vec_error *err)
 {
     struct text t;
+    uint32_t input = part->input;
+    uint64_t begin = 0, end = 0;
     enum h5vec_status st = text_open(m, input, &t, err);
+    if (!st && is_cut(m, part)) {
+        st = take_part(&t, part, &begin, &end, err);
+        if (st)
+            text_close(&t);
+    }
     if (st)
         return st;
     int layer = h5vcat_layers_find(m->schema, m->options->layer);
@@ -271,6 +388,8 @@ enum h5vec_status h5vcat_text_spool(struct merge *m, uint32_t input, struct rows
     while (!st) {
         struct h5vec_format_batch batch;
         st = h5vec_format_next(t.reader, (size_t)(m->options->buffer_size / 32), &batch, err);
+        if (st && part->lo > 0)
+            count_lines(m, part, begin, end, err);
         h5vcat_about(err, st, t.name, NULL);
         if (st || batch.rows == 0)
             break;

@@ -142,10 +142,10 @@ static bool fill(const struct library *library)
             missing = names[i];
     if (!check_version(&table.hdf5))
         return false;
-    if (missing)
-        return refuse(&table.hdf5, "the driver h5vec needs %s, which this HDF5 does not have", missing);
     if (filled_from && filled_from != library->base && base_of(filled_from) == filled_from)
         return refuse(&table.hdf5, "the driver h5vec already serves another HDF5 of this process");
+    if (missing)
+        return refuse(&table.hdf5, "the driver h5vec needs %s, which this HDF5 does not have", missing);
     h5vec_layer_hdf5 = table.hdf5;
     filled_from = library->base;
     return true;

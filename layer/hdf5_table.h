@@ -16,7 +16,7 @@
 #include "hdf5_symbols.h" /* made from hdf5_symbols.txt */
 
 struct h5vec_layer_hdf5 {
-#define H5VEC_HDF5_MEMBER(name) __typeof__(name) *name;
+#define H5VEC_HDF5_MEMBER(name) __typeof__(name) *(name);
     H5VEC_HDF5_SYMBOLS(H5VEC_HDF5_MEMBER)
 #undef H5VEC_HDF5_MEMBER
 };

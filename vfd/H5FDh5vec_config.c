@@ -58,6 +58,8 @@ struct span {
     const char *at;
     size_t size;
 };
+/* For "%.*s": as much of a span as a message has room for. */
+#define SHOWN(span) (int)((span).size < 100 ? (span).size : 100), (span).at
 
 static struct span trimmed(const char *from, const char *to)
 {
@@ -129,12 +131,12 @@ static herr_t refuse(const struct key *key, struct span value)
 {
     char min[32], max[32];
     if (key->choices)
-        return H5FD_H5VEC_FAIL(H5FD_H5VEC_ARGUMENT, "%s=%.*s is not possible: it can be %s", key->name,
-                               (int)value.size, value.at, key->choices);
+        return H5FD_H5VEC_FAIL(H5FD_H5VEC_ARGUMENT, "h5vec: %s=%.*s is not possible: it can be %s", key->name,
+                               SHOWN(value), key->choices);
     return H5FD_H5VEC_FAIL(
         H5FD_H5VEC_ARGUMENT,
-        "%s=%.*s is not possible: it can be a size (as 4096, 64KiB, 1GiB) from %s to %s%s%s or auto",
-        key->name, (int)value.size, value.at, in_units(key->min, min), in_units(key->max, max),
+        "h5vec: %s=%.*s is not possible: it can be a size (as 4096, 64KiB, 1GiB) from %s to %s%s%s or auto",
+        key->name, SHOWN(value), in_units(key->min, min), in_units(key->max, max),
         key->power_of_two ? " that is a power of two" : "", key->none ? ", none" : "");
 }
 
@@ -153,7 +155,7 @@ herr_t H5FD_h5vec_config_complete(struct H5FD_h5vec_config *out, const struct H5
     struct H5FD_h5vec_config c = {.sizeof_config = sizeof c};
     if (config && (config->sizeof_config < sizeof config->sizeof_config || config->sizeof_config > sizeof c))
         return H5FD_H5VEC_FAIL(H5FD_H5VEC_ARGUMENT,
-                               "sizeof_config is %zu, must be at most %zu: set it to sizeof(struct "
+                               "h5vec: sizeof_config is %zu, must be at most %zu: set it to sizeof(struct "
                                "H5FD_h5vec_config); a larger one belongs to a later version of the driver",
                                config->sizeof_config, sizeof c);
     if (config)
@@ -226,8 +228,8 @@ static const struct key *find_key(struct span name)
             return key;
         used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", used ? ", " : "", key->name);
     }
-    (void)H5FD_H5VEC_FAIL(H5FD_H5VEC_ARGUMENT, "the driver has no key '%.*s': its keys are %s",
-                          (int)name.size, name.at, all);
+    (void)H5FD_H5VEC_FAIL(H5FD_H5VEC_ARGUMENT, "h5vec: there is no key '%.*s': the keys are %s", SHOWN(name),
+                          all);
     return NULL;
 }
 
@@ -235,15 +237,15 @@ static herr_t take_pair(struct span pair, struct H5FD_h5vec_config *config, unsi
 {
     const char *end = pair.at + pair.size, *equals = memchr(pair.at, '=', pair.size);
     if (!equals)
-        return H5FD_H5VEC_FAIL(H5FD_H5VEC_ARGUMENT,
-                               "'%.*s' is not key=value: a configuration string is key=value;key=value",
-                               (int)pair.size, pair.at);
+        return H5FD_H5VEC_FAIL(
+            H5FD_H5VEC_ARGUMENT,
+            "h5vec: '%.*s' is not key=value: a configuration string is key=value;key=value", SHOWN(pair));
     const struct key *key = find_key(trimmed(pair.at, equals));
     if (!key)
         return -1;
     if (*seen & 1U << (key - keys))
-        return H5FD_H5VEC_FAIL(H5FD_H5VEC_ARGUMENT, "'%.*s': the key %s is given twice", (int)pair.size,
-                               pair.at, key->name);
+        return H5FD_H5VEC_FAIL(H5FD_H5VEC_ARGUMENT, "h5vec: '%.*s': the key %s is given twice", SHOWN(pair),
+                               key->name);
     *seen |= 1U << (key - keys);
     return take_value(key, trimmed(equals + 1, end), config);
 }
@@ -286,5 +288,6 @@ herr_t H5FD_h5vec_config_of(struct H5FD_h5vec_config *out, hid_t fapl)
         config = H5Pget_driver_info(fapl); /* an error when there is none */
     }
     H5E_END_TRY
+    H5Eclear2(H5E_DEFAULT); /* else it looks like the cause of what fails next */
     return H5FD_h5vec_config_complete(out, config);
 }
