@@ -9,6 +9,10 @@
 
 #include "H5FDh5vec_err.h"
 
+/* Sizes of zones where none are given: in placement; before it the first, as HDF5's own block of metadata,
+ * and the largest. */
+#define PLACED_ZONE ((hsize_t)65536)
+
 static hsize_t larger(hsize_t a, hsize_t b)
 {
     return a > b ? a : b;
@@ -49,10 +53,11 @@ static herr_t add_zone(struct H5FD_h5vec_space *space, haddr_t addr, hsize_t siz
 
 herr_t H5FD_h5vec_space_begin(struct H5FD_h5vec_space *space, bool created, haddr_t eof)
 {
+    hsize_t first = space->config.first_zone ? space->config.first_zone : PLACED_ZONE;
     space->placing = true;
     space->zones_used = space->pos;
     if (created) { /* the zone at the start of the file goes on */
-        if (add_zone(space, 0, larger(space->pos, space->config.first_zone)) < 0)
+        if (add_zone(space, 0, larger(space->pos, first)) < 0)
             return -1;
         space->end = space->cursor;
         return 0;
@@ -114,7 +119,7 @@ static herr_t alloc_placed(struct H5FD_h5vec_space *space, hsize_t size, haddr_t
 /* Make room for size bytes in the current zone, or find them elsewhere (*elsewhere). */
 static herr_t more_room(struct H5FD_h5vec_space *space, hsize_t size, bool *elsewhere, haddr_t *addr)
 {
-    hsize_t zone = space->config.zone, left = space->end - space->pos;
+    hsize_t zone = space->config.zone ? space->config.zone : PLACED_ZONE, left = space->end - space->pos;
     if (space->end == space->cursor) { /* the last thing in the file: it grows in place */
         if (add_zone(space, space->end, larger(zone, size - left)) < 0)
             return -1;

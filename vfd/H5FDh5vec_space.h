@@ -16,7 +16,7 @@
 #include "H5FDh5vec_ranges.h"
 
 struct H5FD_h5vec_space {
-    struct H5FD_h5vec_config config; /* no zeros: defaults filled in */
+    struct H5FD_h5vec_config config; /* defaults filled in, but for the sizes of zones */
     haddr_t limit;                   /* largest address */
     bool placing;
     haddr_t cursor;   /* the end of all that is owned by somebody: what get_eoa reports */
