@@ -41,7 +41,8 @@ static size_t decode(struct vcodec_transform *t, size_t nbytes, size_t *buf_size
     return 0;
 }
 
-/* Returns the size of the new contents, 0 on failure: the old ones are then left alone. */
+/* Returns the size of the new contents, 0 on failure: the old ones are then left alone. HDF5 keeps no errors
+ * while a filter runs, so the reason stays here. */
 static size_t filter(unsigned flags, size_t cd_nelmts, const unsigned cd_values[], size_t nbytes,
                      size_t *buf_size, void **buf)
 {

@@ -5,12 +5,12 @@
 
 #include <H5PLextern.h>
 
-__attribute__((visibility("default"))) H5PL_type_t H5PLget_plugin_type(void)
+H5PL_type_t H5PLget_plugin_type(void)
 {
     return H5PL_TYPE_FILTER;
 }
 
-__attribute__((visibility("default"))) const void *H5PLget_plugin_info(void)
+const void *H5PLget_plugin_info(void)
 {
     return H5Z_h5vec_class();
 }
