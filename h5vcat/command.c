@@ -23,6 +23,7 @@ enum {
     OPT_COMPRESS,
     OPT_ENCODER,
     OPT_SHUFFLE,
+    OPT_CODEC,
     OPT_DRY_RUN,
     OPT_VERIFY,
     OPT_JSON,
@@ -53,6 +54,10 @@ static const struct h5vec_cli_option table[] = {
     {OPT_ENCODER, 0, "encoder", "NAME", false, "Output", "what deflates: libdeflate or zlib (--write=direct)",
      "libdeflate"},
     {OPT_SHUFFLE, 0, "shuffle", "HOW", false, "Output", "keep, on or off", "keep"},
+    {OPT_CODEC, 0, "codec", "NAME", false, "Output",
+     "none, or vector: transform geometries before they are\ncompressed; reading then needs the plugin "
+     "libh5vec_filter",
+     "none"},
     {OPT_VERIFY, 0, "verify", NULL, false, "Output",
      "read the output back and compare it with what was read\nbefore it gets its name", NULL},
     {OPT_BUFFER, 0, "buffer-size", "BYTES", false, "Parallel I/O",
@@ -142,7 +147,7 @@ static enum h5vec_status set_size(const char *name, const char *value, uint64_t 
 static enum h5vec_status handle_choice(struct command *c, int id, const char *value, struct h5vec_error *err)
 {
     static const char *const writes[] = {"direct", "collective"}, *const encoders[] = {"libdeflate", "zlib"},
-                             *const shuffles[] = {"keep", "on", "off"},
+                             *const shuffles[] = {"keep", "on", "off"}, *const codecs[] = {"none", "vector"},
                              *const on_bads[] = {"stop", "skip", "null"};
     enum h5vec_status st = H5VEC_OK;
     int choice = 0;
@@ -163,6 +168,10 @@ static enum h5vec_status handle_choice(struct command *c, int id, const char *va
     case OPT_SHUFFLE:
         st = choose("--shuffle", value, shuffles, 3, &choice, err);
         c->merge.shuffle = (enum h5vcat_shuffle)choice;
+        break;
+    case OPT_CODEC:
+        st = choose("--codec", value, codecs, 2, &choice, err);
+        c->merge.codec = (enum h5vcat_codec)choice;
         break;
     case OPT_COMPRESS:
         return set_compress(c, value, err);

@@ -28,6 +28,12 @@ enum h5vcat_encoder {
     H5VCAT_ENCODER_ZLIB,
 };
 
+/* What geometry/wkb of the output's layers is transformed by, before it is compressed. */
+enum h5vcat_codec {
+    H5VCAT_CODEC_NONE,   /* default: needs no plugin to be read */
+    H5VCAT_CODEC_VECTOR, /* the coordinate transform (docs/codec.md) */
+};
+
 enum h5vcat_shuffle { H5VCAT_SHUFFLE_KEEP, H5VCAT_SHUFFLE_ON, H5VCAT_SHUFFLE_OFF };
 
 /* What becomes of a malformed record of a text or shapefile. */
@@ -66,6 +72,7 @@ struct h5vcat_options {
     int compress_level; /* libdeflate's 1 to 12 (zlib and collective: up to 9) */
     enum h5vcat_encoder encoder;
     enum h5vcat_shuffle shuffle;
+    enum h5vcat_codec codec;
     bool force;      /* replace an existing output */
     bool dry_run;    /* plan only: nothing is written */
     bool verify;     /* read the closed output and compare it with what was read */

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "H5Zh5vec.h"
 #include "agree.h"
 #include "plan.h"
 #include "reader.h"
@@ -257,6 +258,7 @@ enum h5vec_status h5vcat_merge(MPI_Comm comm, const struct h5vcat_options *optio
     }
     H5Eget_auto2(H5E_DEFAULT, &print, &print_data);
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    H5Z_h5vec_register();
     MPI_Comm_dup(comm, &m.comm);
     st = merge_open(&m, err);
     if (!st)
