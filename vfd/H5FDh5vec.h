@@ -52,6 +52,10 @@ struct H5FD_h5vec_config {
     hsize_t meta_gap;
 };
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Make fapl use the driver. config may be NULL for the defaults; it is copied. The driver is registered
  * unless it is (a plugin that HDF5 has loaded serves as well), and again after H5close. Returns a negative
  * value on failure, with the reason on HDF5's error stack. */
@@ -86,5 +90,9 @@ H5_DLL herr_t H5FD_h5vec_abandon(hid_t file);
 
 /* Bytes of the file's metadata zones, and how many of them are allocated. For reports. */
 H5_DLL herr_t H5FD_h5vec_usage(hid_t file, hsize_t *zones, hsize_t *used);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
