@@ -24,6 +24,7 @@ struct H5FD_h5vec_space {
     haddr_t cursor;   /* the end of all that is owned by somebody */
     haddr_t start;    /* of the current zone, before placement */
     haddr_t pos, end; /* the current zone: first free byte, end */
+    hsize_t meta_block; /* before placement: the smallest zone, as H5Pset_meta_block_size says; 0: 2 KiB */
     hsize_t zones_size, zones_used;
     struct H5FD_h5vec_ranges zones, placed;
     haddr_t pending_addr; /* of the place call that was not used yet */
