@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * usage: test_vfd_random [--first SEED] [--count N] [--steps N] [--mode NAME] [--keep]
+ * usage: test_vfd_random [--first SEED] [--count N] [--steps N] [--seconds N] [--mode NAME] [--keep]
  *
  * The differential test. A seed is a kind of file and a sequence of operations, done step by step on a file
  * of HDF5's own driver (sec2) and on one file for each of the driver's modes. HDF5 must answer the same
@@ -63,7 +63,6 @@ static const struct mode modes[] = {
     {"control", .control = true},
 };
 enum { MODES = sizeof modes / sizeof *modes };
-enum { SECONDS = 60 }; /* for one sequence, which takes a tenth of one */
 
 /* Files: that of sec2 first. */
 struct target {
@@ -85,11 +84,11 @@ struct test {
 
 struct options {
     uint64_t first, count;
-    int steps;
+    int steps, seconds; /* of a sequence; it takes half a second */
     const char *mode;
     bool keep;
 };
-static struct options options = {1, 100, 40, NULL, false};
+static struct options options = {1, 100, 40, 60, NULL, false};
 static int report_fd = 2; /* the process's own standard error, while fd 2 is watched */
 
 static void remove_files(struct test *t)
@@ -391,7 +390,7 @@ static void run_child(uint64_t seed, int said, int watched)
     report_fd = fcntl(2, F_DUPFD_CLOEXEC, 10);
     dup2(watched, 1);
     dup2(watched, 2);
-    alarm(SECONDS);
+    alarm((unsigned)options.seconds);
     run_sequence(seed);
     if (write(said, "done", 4) != 4)
         _exit(1);
@@ -453,6 +452,8 @@ static int read_options(int argc, char **argv)
             options.count = strtoull(argv[++i], NULL, 10);
         else if (value && strcmp(argv[i], "--steps") == 0)
             options.steps = (int)strtol(argv[++i], NULL, 10);
+        else if (value && strcmp(argv[i], "--seconds") == 0)
+            options.seconds = (int)strtol(argv[++i], NULL, 10);
         else if (value && strcmp(argv[i], "--mode") == 0)
             options.mode = argv[++i];
         else
@@ -468,7 +469,8 @@ int main(int argc, char **argv)
 {
     uint64_t failures = 0, others = 0;
     if (read_options(argc, argv) < 0) {
-        fprintf(stderr, "usage: %s [--first SEED] [--count N] [--steps N] [--mode NAME] [--keep]\n", argv[0]);
+        fprintf(stderr, "usage: %s [--first SEED] [--count N] [--steps N] [--seconds N] [--mode NAME] [--keep]\n",
+                argv[0]);
         return 2;
     }
     for (uint64_t seed = options.first; seed - options.first < options.count; seed++) {
