@@ -162,7 +162,7 @@ static hid_t random_fapl(struct rnd *r)
     if (rnd_once_in(r, 4))
         H5Pset_sieve_buf_size(fapl, rnd_once_in(r, 2) ? 1 : 1 << 20);
     if (rnd_once_in(r, 4))
-        H5Pset_cache(fapl, 0, 11, rnd_below(r, 3) * 10000, 0.75);
+        H5Pset_cache(fapl, 0, 11, (size_t)rnd_below(r, 3) * 10000, 0.75);
     return fapl;
 }
 
@@ -469,7 +469,8 @@ int main(int argc, char **argv)
 {
     uint64_t failures = 0, others = 0;
     if (read_options(argc, argv) < 0) {
-        fprintf(stderr, "usage: %s [--first SEED] [--count N] [--steps N] [--seconds N] [--mode NAME] [--keep]\n",
+        fprintf(stderr,
+                "usage: %s [--first SEED] [--count N] [--steps N] [--seconds N] [--mode NAME] [--keep]\n",
                 argv[0]);
         return 2;
     }

@@ -294,7 +294,8 @@ static void write_attribute(struct work *w, hid_t attribute)
 static void make_attribute(struct work *w, hid_t object, const char *name)
 {
     bool large = rnd_once_in(&w->r, 20);
-    /* No committed types here: H5Ocopy of such attributes crashes in HDF5 1.14.5 (H5A__attr_post_copy_file). */
+    /* No committed types here: H5Ocopy of such attributes crashes in HDF5 1.14.5 (H5A__attr_post_copy_file).
+     */
     hid_t type = large ? H5Tcopy(H5T_STD_I32LE) : random_type(&w->r, H5I_INVALID_HID);
     hid_t space = attribute_space(&w->r, large);
     hid_t attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
