@@ -29,6 +29,8 @@ static const struct {
     {H5VEC_E_WKT_NUMBER, "H5VEC_E_WKT_NUMBER", "not a decimal number in the range of a double"},
     {H5VEC_E_NONFINITE, "H5VEC_E_NONFINITE", "a coordinate is not finite"},
     {H5VEC_E_UNSUPPORTED, "H5VEC_E_UNSUPPORTED", "a geometry type that is not supported"},
+    {H5VEC_E_TRANSFORM, "H5VEC_E_TRANSFORM", "not what the coordinate transform writes"},
+    {H5VEC_E_TRANSFORM_VERSION, "H5VEC_E_TRANSFORM_VERSION", "an unknown version of the coordinate transform"},
     {H5VEC_E_FORMAT_UNKNOWN, "H5VEC_E_FORMAT_UNKNOWN", "not a text format that is known"},
     {H5VEC_E_FORMAT_RECORD, "H5VEC_E_FORMAT_RECORD", "a malformed record"},
     {H5VEC_E_FORMAT_TOO_LONG, "H5VEC_E_FORMAT_TOO_LONG", "a record is too long"},

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Any bytes as a file that is opened through the driver: a HDF5 file with a layer in which the full check finds
- * nothing, or an error that says why not. The first byte says which of a shapefile's other files follow (1
- * .shx, 2 .dbf, 4 .cpg, 8 .prj), each as two bytes of size, the low one first, and its contents, and whether
- * malformed records are skipped (16); the rest is the file itself.
+ * Any bytes as a file that is opened through the driver: a HDF5 file with a layer in which the full check
+ * finds nothing, or an error that says why not. The first byte says which of a shapefile's other files follow
+ * (1 .shx, 2 .dbf, 4 .cpg, 8 .prj), each as two bytes of size, the low one first, and its contents, and
+ * whether malformed records are skipped (16); the rest is the file itself.
  */
 #include <unistd.h>
 #include "H5FDh5vec.h"

@@ -101,7 +101,7 @@ END_TEST
 
 START_TEST(test_too_many_columns)
 {
-    size_t size = 2 * (H5VEC_FORMAT_MAX_COLUMNS + 3);
+    size_t size = (size_t)2 * (H5VEC_FORMAT_MAX_COLUMNS + 3);
     char *text = malloc(size + 1);
     for (size_t i = 0; i < size; i += 2)
         memcpy(text + i, "a,", 2);

@@ -471,6 +471,18 @@ def test_memory(folder):
 
 
 @test
+def test_environment(folder):
+    """HDF5_DRIVER names the driver for every file, but not for the one in memory; settings come as well."""
+    path = f"{folder}/a"
+    with open(path, "w", encoding="utf-8") as f:
+        f.write("POINT (1 2)\nPOINT (x)\nPOINT (3 4)\n")
+    code, said = run(hdf5_tool("h5dump"), "-A", path, env={"HDF5_DRIVER": "h5vec", "HDF5_DRIVER_CONFIG": "bad=skip"})
+    check(code == 0 and 'GROUP "layer"' in said and "h5vec_skipped" in said, f"exit {code} {said}")
+    code, said = run(hdf5_tool("h5dump"), "-A", path, env={"HDF5_DRIVER": "h5vec"})
+    check(code != 0, f"exit {code} {said}")
+
+
+@test
 def test_h5py_reads_it(folder):
     """h5py through HDF5_DRIVER, where its HDF5 can load drivers."""
     if h5py.version.hdf5_version_tuple < (1, 14, 0):

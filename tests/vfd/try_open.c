@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * try_open FILE [CONFIG]: open it for reading through the loadable driver, by name, as any program might. Prints
- * the messages of HDF5's error stack and returns 1, or prints nothing and returns 0; 2: there is no driver.
+ * try_open FILE [CONFIG]: open it for reading through the loadable driver, by name, as any program might.
+ * Prints the messages of HDF5's error stack and returns 1, or prints nothing and returns 0; 2: there is no
+ * driver.
  */
 #include <hdf5.h>
 #include <stdio.h>
