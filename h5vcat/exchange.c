@@ -127,8 +127,11 @@ static int choose_owner(const struct exchange *x, const struct page_item *p, int
         return 0;
     uint64_t slabs = (p->base[m->ranks] + p->storage.chunk[0] - 1) / p->storage.chunk[0];
     bool deal = slabs <= (uint64_t)m->ranks;
-    int best = -1;
-    for (int r = deal ? 0 : first; r < (deal ? m->ranks : end); r++) {
+    int best = -1, n = deal ? m->ranks : end - first, from = deal ? 0 : first;
+    /* Among equals not always the first: every second dataset may take twice as long to encode. */
+    uint32_t turn = deal ? (uint32_t)p->item * 2654435769u >> 16 : 0; /* 2^32 / golden ratio */
+    for (int k = 0; k < n; k++) {
+        int r = from + (int)((turn + (uint32_t)k) % (uint32_t)n);
         bool has_rows = p->base[r] < p->base[r + 1];
         if ((deal || has_rows) && (best < 0 || x->load[r] < x->load[best]))
             best = r;

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The driver's class: what HDF5 calls, in the order of the table, and its registration. Files behave as with
- * HDF5's own POSIX driver (sec2) until placement begins; H5FDh5vec_space.c is what differs then.
+ * The driver's class: what HDF5 calls, in the order of the table. Files behave as with HDF5's own POSIX
+ * driver (sec2) until placement begins; H5FDh5vec_space.c is what differs then.
+ *
+ * The class knows nothing of its own id: HDF5 registers a plugin's class, H5FDh5vec_fapl.c the linked one. So
+ * the functions that are called without a file see to it that there is an error class.
  */
 #include "H5FDh5vec.h"
 
+#include "H5FDh5vec_config.h"
 #include "H5FDh5vec_err.h"
 #include "H5FDh5vec_file.h"
+#include "H5FDh5vec_foreign.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,20 +21,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The driver's id in this process's HDF5 library: there is one library, so there is one id. */
-static hid_t H5FD_h5vec_id = H5I_INVALID_HID;
-
-static herr_t h5vec_terminate(void)
+/* The settings may come from a copy of this code of another version, which has more or fewer of them. What we
+ * do not have is refused when they are used. */
+static void *h5vec_fapl_copy(const void *settings)
 {
-    H5FD_h5vec_id = H5I_INVALID_HID;
-    return 0;
-}
-
-static void *h5vec_fapl_copy(const void *config)
-{
-    struct H5FD_h5vec_config *copy = malloc(sizeof *copy);
+    const struct H5FD_h5vec_config *config = settings;
+    struct H5FD_h5vec_config *copy = calloc(1, sizeof *copy);
     if (copy)
-        memcpy(copy, config, sizeof *copy);
+        memcpy(copy, config, config->sizeof_config < sizeof *copy ? config->sizeof_config : sizeof *copy);
     return copy;
 }
 
@@ -52,17 +51,8 @@ static int open_flags(unsigned flags)
 
 static herr_t read_settings(struct H5FD_h5vec_file *file, hid_t fapl)
 {
-    const struct H5FD_h5vec_config *config = NULL;
     hbool_t use_locks = 0, ignore = 0;
     const char *setting = getenv("HDF5_USE_FILE_LOCKING");
-    H5E_BEGIN_TRY
-    {
-        if (H5Pget_driver(fapl) == H5FD_h5vec_id)
-            config = H5Pget_driver_info(fapl); /* an error when there is none */
-    }
-    H5E_END_TRY
-    if (H5Pget_driver_config_str(fapl, NULL, 0) > 0)
-        return H5FD_H5VEC_FAIL(H5FD_H5VEC_ARGUMENT, "the driver takes no configuration string");
     if (H5Pget_file_locking(fapl, &use_locks, &ignore) < 0)
         return -1;
     if (setting && strcmp(setting, "BEST_EFFORT") == 0)
@@ -70,12 +60,11 @@ static herr_t read_settings(struct H5FD_h5vec_file *file, hid_t fapl)
     else if (setting && (strcmp(setting, "TRUE") == 0 || strcmp(setting, "1") == 0))
         ignore = 0;
     file->ignore_disabled_locks = ignore;
-    return H5FD_h5vec_space_config(&file->space.config, config);
+    return H5FD_h5vec_config_of(&file->space.config, fapl);
 }
 
 /* What open found, once the file descriptor is there. */
-static herr_t fill_in(struct H5FD_h5vec_file *file, const char *name, unsigned flags, haddr_t maxaddr,
-                      hid_t fapl)
+static herr_t fill_in(struct H5FD_h5vec_file *file, const char *name, unsigned flags, haddr_t maxaddr)
 {
     struct stat st;
     if (fstat(file->fd, &st) < 0)
@@ -88,26 +77,52 @@ static herr_t fill_in(struct H5FD_h5vec_file *file, const char *name, unsigned f
     file->writable = (flags & H5F_ACC_RDWR) != 0;
     file->created = file->writable && file->eof == 0;
     file->space.limit = maxaddr;
-    return read_settings(file, fapl) < 0 ? -1 : H5FD_h5vec_file_begin(file, flags);
+    return 0;
+}
+
+/* What is not HDF5 may be read as such. */
+static herr_t open_foreign(struct H5FD_h5vec_file *file)
+{
+    void *image;
+    size_t size;
+    if (H5FD_h5vec_foreign_image(file->name, file->fd, file->writable, &file->space.config, &image, &size) <
+        0)
+        return -1;
+    if (image) {
+        file->foreign = image;
+        file->eof = size;
+    }
+    return 0;
 }
 
 static herr_t h5vec_close(H5FD_t *pub);
 
 static H5FD_t *h5vec_open(const char *name, unsigned flags, hid_t fapl, haddr_t maxaddr)
 {
+    if (H5FD_h5vec_err_register() < 0)
+        return NULL;
     if (!name || !*name || maxaddr == 0 || maxaddr > INT64_MAX) {
         (void)H5FD_H5VEC_FAIL(H5FD_H5VEC_ARGUMENT, "no file name, or a largest address out of range");
         return NULL;
     }
     struct H5FD_h5vec_file *file = calloc(1, sizeof *file);
-    int fd = file ? open(name, open_flags(flags), 0666) : -1;
-    if (fd < 0) {
+    if (!file) {
+        (void)H5FD_H5VEC_FAIL_ERRNO(errno, "out of memory", name);
+        return NULL;
+    }
+    /* Settings first: bad ones must not truncate a file. */
+    if (read_settings(file, fapl) < 0) {
+        free(file);
+        return NULL;
+    }
+    file->fd = open(name, open_flags(flags), 0666);
+    if (file->fd < 0) {
         (void)H5FD_H5VEC_FAIL_ERRNO(errno, "unable to open file", name);
         free(file);
         return NULL;
     }
-    file->fd = fd;
-    if (fill_in(file, name, flags, maxaddr, fapl) < 0) {
+    if (fill_in(file, name, flags, maxaddr) < 0 || open_foreign(file) < 0 ||
+        H5FD_h5vec_file_begin(file, flags) < 0) {
         (void)h5vec_close(&file->pub);
         return NULL;
     }
@@ -122,6 +137,7 @@ static herr_t h5vec_close(H5FD_t *pub)
     if (close(file->fd) < 0 && errno != EINTR)
         result = H5FD_H5VEC_FAIL_ERRNO(errno, "unable to close file", file->name ? file->name : "");
     H5FD_h5vec_space_clear(&file->space);
+    free(file->foreign);
     free(file->name);
     free(file);
     return result;
@@ -138,10 +154,11 @@ static int h5vec_cmp(const H5FD_t *a, const H5FD_t *b)
 /* Without the aggregation flags each block is allocated for itself, so the driver knows what it is for. */
 static herr_t h5vec_query(const H5FD_t *pub, unsigned long *flags)
 {
-    (void)pub; /* NULL at times */
+    const struct H5FD_h5vec_file *file = (const void *)pub; /* NULL at times */
     if (flags)
-        *flags = H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE | H5FD_FEAT_POSIX_COMPAT_HANDLE |
-                 H5FD_FEAT_SUPPORTS_SWMR_IO | H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
+        *flags = H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE | H5FD_FEAT_SUPPORTS_SWMR_IO;
+    if (flags && !(file && file->foreign)) /* the bytes are those of the file */
+        *flags |= H5FD_FEAT_POSIX_COMPAT_HANDLE | H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
     return 0;
 }
 
@@ -186,11 +203,14 @@ static herr_t h5vec_get_handle(H5FD_t *pub, hid_t fapl, void **handle)
     if (!handle)
         return H5FD_H5VEC_FAIL(H5FD_H5VEC_ARGUMENT, "no place for the handle");
     *handle = &file->fd;
-    if (fapl == H5FD_h5vec_id)
-        ((struct H5FD_h5vec_probe *)handle)->file = file;
-    else
-        return H5FD_h5vec_file_drain(file); /* the caller may use the descriptor */
-    return 0;
+    if (H5Iget_type(fapl) == H5I_GENPROP_LST && H5Pexist(fapl, H5FD_H5VEC_PROBE) > 0) {
+        struct H5FD_h5vec_probe *probe = (struct H5FD_h5vec_probe *)handle;
+        probe->version = H5VEC_VERSION;
+        probe->size = sizeof *file;
+        probe->file = file;
+        return 0;
+    }
+    return H5FD_h5vec_file_drain(file); /* the caller may use the descriptor */
 }
 
 static herr_t h5vec_read(H5FD_t *pub, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size_t size, void *buffer)
@@ -242,6 +262,8 @@ static herr_t h5vec_unlock(H5FD_t *pub)
 static herr_t h5vec_delete(const char *name, hid_t fapl)
 {
     (void)fapl;
+    if (H5FD_h5vec_err_register() < 0)
+        return -1;
     return unlink(name) < 0 ? H5FD_H5VEC_FAIL_ERRNO(errno, "unable to delete file", name) : 0;
 }
 
@@ -254,13 +276,12 @@ static herr_t h5vec_ctl(H5FD_t *pub, uint64_t op, uint64_t flags, const void *in
     return 0;
 }
 
-static const H5FD_class_t H5FD_h5vec_class = {
+const H5FD_class_t H5FD_h5vec_class = {
     .version = H5FD_CLASS_VERSION,
     .value = H5FD_H5VEC_VALUE,
     .name = H5FD_H5VEC_NAME,
     .maxaddr = INT64_MAX,
     .fc_degree = H5F_CLOSE_WEAK,
-    .terminate = h5vec_terminate,
     .fapl_size = sizeof(struct H5FD_h5vec_config),
     .fapl_get = h5vec_fapl_get,
     .fapl_copy = h5vec_fapl_copy,
@@ -285,33 +306,3 @@ static const H5FD_class_t H5FD_h5vec_class = {
     .ctl = h5vec_ctl,
     .fl_map = H5FD_FLMAP_DICHOTOMY,
 };
-
-static herr_t ensure_registered(void)
-{
-    if (H5open() < 0)
-        return -1;
-    if (H5FD_h5vec_id >= 0 && H5Iget_type(H5FD_h5vec_id) == H5I_VFL)
-        return 0;
-    if (H5FD_h5vec_err_register() < 0)
-        return -1;
-    H5FD_h5vec_id = H5FDregister(&H5FD_h5vec_class);
-    return H5FD_h5vec_id < 0 ? -1 : 0;
-}
-
-herr_t H5Pset_fapl_h5vec(hid_t fapl, const struct H5FD_h5vec_config *config)
-{
-    struct H5FD_h5vec_config complete;
-    if (ensure_registered() < 0 || H5FD_h5vec_space_config(&complete, config) < 0)
-        return -1;
-    return H5Pset_driver(fapl, H5FD_h5vec_id, &complete);
-}
-
-struct H5FD_h5vec_file *H5FD_h5vec_file_of(hid_t id)
-{
-    struct H5FD_h5vec_probe probe = {NULL, NULL};
-    if (ensure_registered() < 0 || H5Fget_vfd_handle(id, H5FD_h5vec_id, &probe.handle) < 0)
-        return NULL;
-    if (!probe.file)
-        (void)H5FD_H5VEC_FAIL(H5FD_H5VEC_ARGUMENT, "the file was not opened through the driver h5vec");
-    return probe.file;
-}

@@ -43,11 +43,24 @@ static herr_t check_region(haddr_t addr, size_t size)
     return 0;
 }
 
+/* Behind the end are zeros. */
+static void read_foreign(const struct H5FD_h5vec_file *file, haddr_t addr, size_t size, void *buffer)
+{
+    size_t held = addr >= file->eof ? 0 : file->eof - addr < size ? (size_t)(file->eof - addr) : size;
+    if (held > 0)
+        memcpy(buffer, file->foreign + addr, held);
+    memset((unsigned char *)buffer + held, 0, size - held);
+}
+
 herr_t H5FD_h5vec_file_read(struct H5FD_h5vec_file *file, haddr_t addr, size_t size, void *buffer)
 {
     haddr_t from, to;
     if (check_region(addr, size) < 0)
         return -1;
+    if (file->foreign) {
+        read_foreign(file, addr, size, buffer);
+        return 0;
+    }
     int error = file->behind ? H5FD_h5vec_behind_read(file->behind, addr, size, buffer)
                              : H5FD_h5vec_io_read(file->fd, buffer, size, addr);
     if (error)

@@ -29,7 +29,8 @@ struct H5FD_h5vec_file {
     dev_t device;
     ino_t inode;
     haddr_t eof;
-    haddr_t flushed; /* the end of what the last flush, or the file when opened, consists of */
+    haddr_t flushed;        /* the end of what the last flush, or the file when opened, consists of */
+    unsigned char *foreign; /* what is not HDF5, as HDF5: eof bytes, in place of the file's; else NULL */
     struct H5FD_h5vec_space space;
     struct H5FD_h5vec_behind *behind; /* NULL: what is written goes straight down */
     bool whole;       /* HDF5 has flushed all of the file, and not just an object, at least once */
@@ -38,10 +39,18 @@ struct H5FD_h5vec_file {
     unsigned char head[H5FD_H5VEC_HEAD]; /* of a created file, from its base address on */
 };
 
-/* H5FD_h5vec_file_of calls H5Fget_vfd_handle with the driver's id in place of a property list. Our get_handle
- * then fills in file; another driver knows nothing of it and leaves NULL. */
+/* The class that HDF5 gets (H5FDh5vec.c). */
+extern const H5FD_class_t H5FD_h5vec_class;
+
+/* H5FD_h5vec_file_of calls H5Fget_vfd_handle with a property list that has this property. Our get_handle then
+ * fills in the rest of a probe; another driver knows nothing of it and leaves NULL. The driver that opened
+ * the file may be another copy of this code (the plugin), even of another version: this struct stays as it
+ * is. */
+#define H5FD_H5VEC_PROBE "h5vec_probe"
 struct H5FD_h5vec_probe {
-    void *handle; /* first */
+    void *handle; /* first: what H5Fget_vfd_handle knows of */
+    const char *version;
+    size_t size; /* sizeof(struct H5FD_h5vec_file) */
     struct H5FD_h5vec_file *file;
 };
 

@@ -14,12 +14,6 @@
 
 #include "H5FDh5vec_err.h"
 
-#include <string.h>
-
-/* HDF5 reads ahead up to 512 bytes behind an object header into its metadata accumulator. Zones and
- * reservations at least that far apart keep it from ever joining two zones over what is between them. */
-#define ALIGNMENT_MIN 512
-#define SIZE_MAX_CONFIG ((hsize_t)1 << 40)
 /* Sizes of zones where none are given: in placement; before it the first, as HDF5's own block of metadata,
  * and the largest. */
 #define PLACED_ZONE ((hsize_t)65536)
@@ -29,31 +23,6 @@
 static hsize_t larger(hsize_t a, hsize_t b)
 {
     return a > b ? a : b;
-}
-
-herr_t H5FD_h5vec_space_config(struct H5FD_h5vec_config *out, const struct H5FD_h5vec_config *config)
-{
-    struct H5FD_h5vec_config c = {.sizeof_config = sizeof c};
-    if (config && (config->sizeof_config < sizeof config->sizeof_config || config->sizeof_config > sizeof c))
-        return H5FD_H5VEC_FAIL(H5FD_H5VEC_ARGUMENT,
-                               "sizeof_config is %zu, must be at most %zu: set it to "
-                               "sizeof(struct H5FD_h5vec_config)",
-                               config->sizeof_config, sizeof c);
-    if (config)
-        memcpy(&c, config, config->sizeof_config);
-    c.sizeof_config = sizeof c;
-    c.write_block = c.write_block ? c.write_block : (hsize_t)4 << 20;
-    c.write_buffer = c.write_buffer ? c.write_buffer : (hsize_t)64 << 20;
-    c.alignment = c.alignment ? c.alignment : 4096;
-    if (c.first_zone > SIZE_MAX_CONFIG || c.zone > SIZE_MAX_CONFIG)
-        return H5FD_H5VEC_FAIL(H5FD_H5VEC_ARGUMENT, "first_zone and zone can be at most %llu bytes",
-                               (unsigned long long)SIZE_MAX_CONFIG);
-    if (c.alignment < ALIGNMENT_MIN || c.alignment > SIZE_MAX_CONFIG || c.alignment & (c.alignment - 1))
-        return H5FD_H5VEC_FAIL(
-            H5FD_H5VEC_ARGUMENT, "alignment is %llu, must be a power of two from %d to %llu",
-            (unsigned long long)c.alignment, ALIGNMENT_MIN, (unsigned long long)SIZE_MAX_CONFIG);
-    *out = c;
-    return 0;
 }
 
 /* Move the cursor to the end of [addr, addr + size), unless that is too far. */

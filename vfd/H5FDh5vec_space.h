@@ -34,8 +34,6 @@ enum H5FD_h5vec_write { H5FD_H5VEC_WRITE_ERROR = -1, H5FD_H5VEC_WRITE_KEEP, H5FD
 
 /* All that return herr_t return a negative value on failure, with the reason on HDF5's error stack. */
 
-/* config is NULL or as the user gave it. */
-herr_t H5FD_h5vec_space_config(struct H5FD_h5vec_config *out, const struct H5FD_h5vec_config *config);
 /* Begin placement (once). created: the file is new; eof: its size. */
 herr_t H5FD_h5vec_space_begin(struct H5FD_h5vec_space *space, bool created, haddr_t eof);
 herr_t H5FD_h5vec_space_reserve(struct H5FD_h5vec_space *space, hsize_t size, haddr_t *addr);

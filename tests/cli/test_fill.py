@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Fill values, fill times and chunks that were never written."""
+import ctypes
 import itertools
 import zlib
 
@@ -152,6 +153,49 @@ def test_chunk_filter_masks(folder):
     for ranks in (1, 2):
         merge(inputs, f"{folder}/out/{ranks}.h5", ranks)
         assert_model(concat(inputs), f"{folder}/out/{ranks}.h5")
+
+
+def set_unfiltered_edges(dcpl):
+    """H5Pset_chunk_opts(dcpl, H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS), which h5py does not offer, in the HDF5 that it uses."""
+    with open("/proc/self/maps") as maps:
+        library = next(line.split()[-1] for line in maps if "/libhdf5" in line and "_hl" not in line)
+    call = ctypes.CDLL(library).H5Pset_chunk_opts
+    call.argtypes = (ctypes.c_int64, ctypes.c_uint)
+    check(call(dcpl.id, 2) >= 0, "H5Pset_chunk_opts failed")
+
+
+@test
+def test_one_chunk_of_every_kind(folder):
+    """Datasets of a single stored chunk: exact, larger than the rows, with a mask, unfiltered at the edge, not there."""
+    inputs = []
+    for i in range(3):
+        inputs.append(f"{folder}/{i}.h5")
+        rows = (10, 7, 4)[i]
+        with h5make.create(inputs[-1], libver=(("earliest", "v110", "v110")[i], "v110")) as f:
+            values = np.arange(rows, dtype="<i4") + 1000 * i
+            for name, chunk, maxrows in (("exact", rows, None), ("larger", 64, None), ("fixed", rows, rows), ("holes", rows, None)):
+                d = h5make.put(f, name, I4, (rows,), chunk=(chunk,), filters=("shuffle", "deflate:6"), data=None, maxshape=(maxrows,))
+                if name != "holes" or i == 1:
+                    d[...] = values
+            d = h5make.put(f, "masked", I4, (rows,), chunk=(rows,), filters=("shuffle", "deflate:6"), data=None, maxshape=(None,))
+            d.id.write_direct_chunk((0,), values.tobytes(), filter_mask=3)
+            if i > 0:  # the option needs a file of the later format
+                dcpl = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+                dcpl.set_chunk((64,))
+                dcpl.set_deflate(6)
+                set_unfiltered_edges(dcpl)
+                space = h5py.h5s.create_simple((rows,), (h5py.h5s.UNLIMITED,))
+                h5py.h5d.create(f.id, b"edge", h5py.h5t.STD_I32LE, space, dcpl)
+                f["edge"][...] = values
+            else:
+                h5make.put(f, "edge", I4, (rows,), chunk=(64,), filters=("deflate:6",), data=None, maxshape=(None,))[...] = values
+    for ranks in (1, 2, 3):
+        merge(inputs, f"{folder}/out/{ranks}.h5", ranks)
+        assert_model(concat(inputs), f"{folder}/out/{ranks}.h5")
+    with h5py.File(f"{folder}/out/1.h5") as f:
+        want = np.concatenate([np.arange(r, dtype="<i4") + 1000 * i for i, r in enumerate((10, 7, 4))])
+        for name in ("exact", "larger", "fixed", "masked", "edge"):
+            check((f[name][...] == want).all(), name)
 
 
 @test

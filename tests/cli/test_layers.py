@@ -1,39 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Text becomes a layer, layers become one layer: geometry, boxes, validity, block index, columns and metadata are
 compared with an encoder and a computation of the tests' own."""
-import csv
-import io
 import random
 
 import h5py
 import numpy as np
 
 import geo
-from geo import G, check_layer
+from geo import G, check_layer, csv_file, some_rows, wkt_file, write
 from h5model import assert_same
 from h5vtest import H5VCAT, H5VINFO, check, h5dump_110, main, merge, run, test
-
-
-def write(path, text):
-    with open(path, "w", encoding="utf-8", newline="") as f:
-        f.write(text)
-    return path
-
-
-def wkt_file(path, rows, rng, prefix="", end="\n"):
-    return write(path, "".join(prefix + r.wkt(rng) + end for r in rows))
-
-
-def csv_file(path, rows, columns, rng, column="WKT", place=1):
-    """RFC 4180, the geometry in the middle; None is an empty cell."""
-    text = io.StringIO()
-    out = csv.writer(text, lineterminator="\r\n")
-    names = list(columns)
-    out.writerow(names[:place] + [column] + names[place:])
-    for i, r in enumerate(rows):
-        cells = [columns[n][i].decode() if columns[n][i] is not None else "" for n in names]
-        out.writerow(cells[:place] + ["" if r is None else r.wkt(rng)] + cells[place:])
-    return write(path, text.getvalue())
 
 
 def checked(path, name="layer"):
@@ -55,11 +31,6 @@ def at_rank_counts(folder, inputs, verify, ranks=(1, 2, 3, 5), options=()):
     verify(f"{folder}/out/c.h5")
     checked(f"{folder}/out/c.h5")
     return outs[0]
-
-
-def some_rows(count, seed, dim=None):
-    rng = random.Random(seed)
-    return [geo.random_geometry(rng, dim=dim) for _ in range(count)], rng
 
 
 @test

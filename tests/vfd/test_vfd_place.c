@@ -341,8 +341,10 @@ END_TEST
 
 START_TEST(bad_config_is_refused)
 {
-    struct H5FD_h5vec_config c = {sizeof c, 0, 0, 3000}, d = {sizeof d + 8, 0, 0, 0},
-                             e = {sizeof e, 0, 0, 256}, ok = {2 * sizeof(size_t), 77, 0, 0};
+    struct H5FD_h5vec_config c = {.sizeof_config = sizeof c, .alignment = 3000},
+                             d = {.sizeof_config = sizeof d + 8},
+                             e = {.sizeof_config = sizeof e, .alignment = 256},
+                             ok = {.sizeof_config = 2 * sizeof(size_t), .first_zone = 77};
     hid_t fapl = H5Pcreate(H5P_FILE_ACCESS);
     ck_assert(H5Pset_fapl_h5vec(fapl, &c) < 0);
     ck_assert_msg(error_says("power of two"), "%s", error_text());

@@ -5,6 +5,7 @@
  */
 #include "vfd_test.h"
 
+#include "H5FDh5vec_config.h"
 #include "H5FDh5vec_space.h"
 
 enum { SPAN = 2000, MAP = 1 << 21, STEPS = 400 };
@@ -43,7 +44,7 @@ static void setup(void)
     map = calloc(1, MAP);
     memset(&space, 0, sizeof space);
     H5Pclose(h5vec_fapl(0, 0)); /* registers the errors */
-    ck_assert(H5FD_h5vec_space_config(&space.config, &config) >= 0);
+    ck_assert(H5FD_h5vec_config_complete(&space.config, &config) >= 0);
     space.limit = MAP;
 }
 

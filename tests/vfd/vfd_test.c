@@ -45,6 +45,15 @@ hid_t mode_fapl(int mode)
     return fapl;
 }
 
+bool same_settings(const struct H5FD_h5vec_config *a, const struct H5FD_h5vec_config *b)
+{
+    return a->sizeof_config == b->sizeof_config && a->first_zone == b->first_zone && a->zone == b->zone &&
+           a->alignment == b->alignment && a->meta_block == b->meta_block && a->meta_cache == b->meta_cache &&
+           a->image_max == b->image_max && a->image == b->image && a->write_block == b->write_block &&
+           a->write_buffer == b->write_buffer && a->async == b->async && a->flush == b->flush &&
+           a->foreign_max == b->foreign_max && a->bad == b->bad && a->meta_gap == b->meta_gap;
+}
+
 hid_t placement_fcpl(void)
 {
     hid_t fcpl = H5Pcreate(H5P_FILE_CREATE);

@@ -38,6 +38,9 @@ herr_t place_chunk(hid_t file, hid_t dataset, hsize_t first, haddr_t addr, hsize
 void write_outside(const char *path, haddr_t addr, const void *bytes, size_t size);
 void write_from_child(const char *path, haddr_t addr, const void *bytes, size_t size);
 
+/* Whether both have the same settings, sizeof_config included. */
+bool same_settings(const struct H5FD_h5vec_config *a, const struct H5FD_h5vec_config *b);
+
 /* Run the suite of one test case and return main's exit code. */
 int run_tests(const char *name, TCase *tcase);
 
