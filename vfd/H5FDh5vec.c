@@ -46,7 +46,9 @@ static herr_t h5vec_fapl_free(void *config)
 static int open_flags(unsigned flags)
 {
     return ((flags & H5F_ACC_RDWR) ? O_RDWR : O_RDONLY) | ((flags & H5F_ACC_TRUNC) ? O_TRUNC : 0) |
-           ((flags & H5F_ACC_CREAT) ? O_CREAT : 0) | ((flags & H5F_ACC_EXCL) ? O_EXCL : 0) | O_CLOEXEC;
+           ((flags & H5F_ACC_CREAT) ? O_CREAT : 0) | ((flags & H5F_ACC_EXCL) ? O_EXCL : 0) | O_CLOEXEC |
+           ((flags & H5F_ACC_RDWR) ? 0
+                                   : O_NONBLOCK); /* do not wait at a pipe for somebody to write into it */
 }
 
 static herr_t read_settings(struct H5FD_h5vec_file *file, hid_t fapl)
@@ -63,12 +65,26 @@ static herr_t read_settings(struct H5FD_h5vec_file *file, hid_t fapl)
     return H5FD_h5vec_config_of(&file->space.config, fapl);
 }
 
+/* Refuse what has no bytes at addresses. */
+static herr_t check_kind(const struct stat *st, const char *name)
+{
+    if (S_ISDIR(st->st_mode))
+        return H5FD_H5VEC_FAIL_ERRNO(EISDIR, "unable to open a directory as a file", name);
+    if (S_ISFIFO(st->st_mode) || S_ISSOCK(st->st_mode))
+        return H5FD_H5VEC_FAIL_ERRNO(ESPIPE, "unable to open a pipe as a file", name);
+    return 0;
+}
+
 /* What open found, once the file descriptor is there. */
 static herr_t fill_in(struct H5FD_h5vec_file *file, const char *name, unsigned flags, haddr_t maxaddr)
 {
     struct stat st;
     if (fstat(file->fd, &st) < 0)
         return H5FD_H5VEC_FAIL_ERRNO(errno, "unable to fstat file", name);
+    if (check_kind(&st, name) < 0)
+        return -1;
+    if (fcntl(file->fd, F_SETFL, 0) < 0) /* without O_NONBLOCK */
+        return H5FD_H5VEC_FAIL_ERRNO(errno, "unable to fcntl file", name);
     if (!(file->name = strdup(name)))
         return H5FD_H5VEC_FAIL_ERRNO(errno, "out of memory", name);
     file->device = st.st_dev;
@@ -89,8 +105,9 @@ static herr_t open_foreign(struct H5FD_h5vec_file *file)
         0)
         return -1;
     if (image) {
-        file->foreign = image;
+        file->foreign = true;
         file->eof = size;
+        H5FD_h5vec_read_image(file, image, size);
     }
     return 0;
 }
@@ -121,8 +138,8 @@ static H5FD_t *h5vec_open(const char *name, unsigned flags, hid_t fapl, haddr_t 
         free(file);
         return NULL;
     }
-    if (fill_in(file, name, flags, maxaddr) < 0 || open_foreign(file) < 0 ||
-        H5FD_h5vec_file_begin(file, flags) < 0) {
+    if (fill_in(file, name, flags, maxaddr) < 0 || H5FD_h5vec_file_begin(file, flags) < 0 ||
+        H5FD_h5vec_read_begin(file, flags, fapl) < 0 || open_foreign(file) < 0) {
         (void)h5vec_close(&file->pub);
         return NULL;
     }
@@ -137,7 +154,7 @@ static herr_t h5vec_close(H5FD_t *pub)
     if (close(file->fd) < 0 && errno != EINTR)
         result = H5FD_H5VEC_FAIL_ERRNO(errno, "unable to close file", file->name ? file->name : "");
     H5FD_h5vec_space_clear(&file->space);
-    free(file->foreign);
+    H5FD_h5vec_read_end(file);
     free(file->name);
     free(file);
     return result;
@@ -208,15 +225,32 @@ static herr_t h5vec_get_handle(H5FD_t *pub, hid_t fapl, void **handle)
         probe->version = H5VEC_VERSION;
         probe->size = sizeof *file;
         probe->file = file;
-        return 0;
+    } else {
+        return H5FD_h5vec_file_drain(file); /* the caller may use the descriptor */
     }
-    return H5FD_h5vec_file_drain(file); /* the caller may use the descriptor */
+    return 0;
 }
 
 static herr_t h5vec_read(H5FD_t *pub, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size_t size, void *buffer)
 {
-    (void)type, (void)dxpl;
-    return H5FD_h5vec_file_read((struct H5FD_h5vec_file *)pub, addr, size, buffer);
+    (void)dxpl;
+    return H5FD_h5vec_read((struct H5FD_h5vec_file *)pub, type, addr, size, buffer);
+}
+
+static herr_t h5vec_read_vector(H5FD_t *pub, hid_t dxpl, uint32_t count, H5FD_mem_t types[], haddr_t addrs[],
+                                size_t sizes[], void *buffers[])
+{
+    (void)dxpl;
+    return H5FD_h5vec_read_vector((struct H5FD_h5vec_file *)pub, count, types, addrs, sizes, buffers);
+}
+
+static herr_t h5vec_read_selection(H5FD_t *pub, H5FD_mem_t type, hid_t dxpl, size_t count, hid_t mem_spaces[],
+                                   hid_t file_spaces[], haddr_t addrs[], size_t element_sizes[],
+                                   void *buffers[])
+{
+    (void)dxpl;
+    return H5FD_h5vec_read_selections((struct H5FD_h5vec_file *)pub, type, count, mem_spaces, file_spaces,
+                                      addrs, element_sizes, buffers);
 }
 
 static herr_t h5vec_write(H5FD_t *pub, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size_t size,
@@ -298,6 +332,8 @@ const H5FD_class_t H5FD_h5vec_class = {
     .get_handle = h5vec_get_handle,
     .read = h5vec_read,
     .write = h5vec_write,
+    .read_vector = h5vec_read_vector,
+    .read_selection = h5vec_read_selection,
     .flush = h5vec_flush,
     .truncate = h5vec_truncate,
     .lock = h5vec_lock,

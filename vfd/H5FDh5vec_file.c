@@ -33,7 +33,7 @@ static bool held(const struct H5FD_h5vec_file *file, haddr_t addr, size_t size, 
     return file->head_held && *from < *to;
 }
 
-static herr_t check_region(haddr_t addr, size_t size)
+herr_t H5FD_h5vec_file_check_region(haddr_t addr, size_t size)
 {
     const haddr_t limit = INT64_MAX;
     if (addr > limit || size > limit - addr)
@@ -43,31 +43,19 @@ static herr_t check_region(haddr_t addr, size_t size)
     return 0;
 }
 
-/* Behind the end are zeros. */
-static void read_foreign(const struct H5FD_h5vec_file *file, haddr_t addr, size_t size, void *buffer)
+int H5FD_h5vec_file_load(void *data, uint64_t addr, size_t size, void *buffer)
 {
-    size_t held = addr >= file->eof ? 0 : file->eof - addr < size ? (size_t)(file->eof - addr) : size;
-    if (held > 0)
-        memcpy(buffer, file->foreign + addr, held);
-    memset((unsigned char *)buffer + held, 0, size - held);
-}
-
-herr_t H5FD_h5vec_file_read(struct H5FD_h5vec_file *file, haddr_t addr, size_t size, void *buffer)
-{
+    const struct H5FD_h5vec_file *file = data;
     haddr_t from, to;
-    if (check_region(addr, size) < 0)
-        return -1;
-    if (file->foreign) {
-        read_foreign(file, addr, size, buffer);
+    if (file->foreign) { /* the reader has it all; behind the end are zeros */
+        memset(buffer, 0, size);
         return 0;
     }
     int error = file->behind ? H5FD_h5vec_behind_read(file->behind, addr, size, buffer)
                              : H5FD_h5vec_io_read(file->fd, buffer, size, addr);
-    if (error)
-        return H5FD_H5VEC_FAIL_ERRNO(error, "file read failed", file->name);
-    if (held(file, addr, size, &from, &to))
+    if (!error && held(file, addr, size, &from, &to))
         memcpy((unsigned char *)buffer + (from - addr), file->head + (from - file->pub.base_addr), to - from);
-    return 0;
+    return error;
 }
 
 static herr_t write_bytes(struct H5FD_h5vec_file *file, haddr_t addr, size_t size, const unsigned char *bytes)
@@ -107,8 +95,10 @@ herr_t H5FD_h5vec_file_hold(struct H5FD_h5vec_file *file)
     size = size < sizeof zeros ? size : sizeof zeros;
     if (!file->created || file->head_held)
         return 0;
-    if (H5FD_h5vec_file_read(file, base, size, file->head) < 0 || write_bytes(file, base, size, zeros) < 0 ||
-        H5FD_h5vec_file_drain(file) < 0)
+    int error = H5FD_h5vec_file_load(file, base, size, file->head);
+    if (error)
+        return H5FD_H5VEC_FAIL_ERRNO(error, "file read failed", file->name);
+    if (write_bytes(file, base, size, zeros) < 0 || H5FD_h5vec_file_drain(file) < 0)
         return -1;
     file->head_size = size;
     file->head_held = true;
@@ -156,7 +146,7 @@ herr_t H5FD_h5vec_file_write(struct H5FD_h5vec_file *file, haddr_t addr, size_t 
     haddr_t from, to;
     if (size == 0 || file->abandoned)
         return 0;
-    if (check_region(addr, size) < 0)
+    if (H5FD_h5vec_file_check_region(addr, size) < 0)
         return -1;
     enum H5FD_h5vec_write what = H5FD_h5vec_space_write(&file->space, addr, size);
     if (what == H5FD_H5VEC_WRITE_DROP)
@@ -165,6 +155,7 @@ herr_t H5FD_h5vec_file_write(struct H5FD_h5vec_file *file, haddr_t addr, size_t 
         file->failed = true;
         return -1;
     }
+    H5FD_h5vec_read_written(file, addr, size, bytes);
     if (file->behind && !file->space.placing && announces_swmr(file, addr, size, bytes) &&
         begin_swmr(file) < 0)
         return -1;
@@ -191,6 +182,7 @@ static herr_t write_zeros(struct H5FD_h5vec_file *file, haddr_t from, haddr_t to
         size_t size = to - from < sizeof zeros ? (size_t)(to - from) : sizeof zeros;
         if (write_bytes(file, from, size, zeros) < 0)
             return -1;
+        H5FD_h5vec_read_written(file, from, size, zeros);
         from += size;
     }
     return 0;
@@ -227,6 +219,8 @@ static herr_t resize(struct H5FD_h5vec_file *file, haddr_t own)
             return fail(file, error, "unable to extend file properly", false);
         now = size;
     }
+    if (now < file->eof)
+        H5FD_h5vec_read_resized(file, now);
     file->eof = now;
     return 0;
 }

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "H5FDh5vec_behind.h"
+#include "H5FDh5vec_read.h"
 #include "H5FDh5vec_space.h"
 
 /* The start of a new file that is kept in memory until the file is complete: a sector, which holds a
@@ -29,9 +30,10 @@ struct H5FD_h5vec_file {
     dev_t device;
     ino_t inode;
     haddr_t eof;
-    haddr_t flushed;        /* the end of what the last flush, or the file when opened, consists of */
-    unsigned char *foreign; /* what is not HDF5, as HDF5: eof bytes, in place of the file's; else NULL */
+    bool foreign;    /* not HDF5: it is read from an image of it as HDF5 alone */
+    haddr_t flushed; /* the end of what the last flush, or the file when opened, consists of */
     struct H5FD_h5vec_space space;
+    struct H5FD_h5vec_reading reading;
     struct H5FD_h5vec_behind *behind; /* NULL: what is written goes straight down */
     bool whole;       /* HDF5 has flushed all of the file, and not just an object, at least once */
     bool head_held;   /* head is not in the file yet */
@@ -57,6 +59,10 @@ struct H5FD_h5vec_probe {
 /* The open file behind an identifier, or NULL with the reason on the error stack. */
 struct H5FD_h5vec_file *H5FD_h5vec_file_of(hid_t id);
 
+/* What the file holds, nothing of it cached: what HDF5 wrote, even if it is not in the file yet, and zeros
+ * past the end. file is a struct H5FD_h5vec_file. Returns 0 or an errno. */
+int H5FD_h5vec_file_load(void *file, uint64_t addr, size_t size, void *buffer);
+
 /* The file's part of the driver (H5FDh5vec_file.c). All return a negative value on failure, alloc
  * HADDR_UNDEF.
  */
@@ -65,7 +71,7 @@ struct H5FD_h5vec_file *H5FD_h5vec_file_of(hid_t id);
  */
 herr_t H5FD_h5vec_file_begin(struct H5FD_h5vec_file *file, unsigned flags);
 haddr_t H5FD_h5vec_file_alloc(struct H5FD_h5vec_file *file, bool raw, hsize_t size);
-herr_t H5FD_h5vec_file_read(struct H5FD_h5vec_file *file, haddr_t addr, size_t size, void *buffer);
+herr_t H5FD_h5vec_file_check_region(haddr_t addr, size_t size);
 herr_t H5FD_h5vec_file_write(struct H5FD_h5vec_file *file, haddr_t addr, size_t size, const void *buffer);
 herr_t H5FD_h5vec_file_truncate(struct H5FD_h5vec_file *file, bool closing);
 /* What waits in memory goes to the system. */
