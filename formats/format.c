@@ -81,7 +81,8 @@ static struct h5vec_format_reader *new_reader(const struct h5vec_format_options 
         return NULL;
     made->input.line = 1;
     made->input.max_record = options && options->max_record ? options->max_record : DEFAULT_MAX_RECORD;
-    made->skip_bad = options && options->skip_bad;
+    if (options)
+        made->options = *options;
     made->geometry_field = made->x_field = made->y_field = H5VEC_FORMAT_NO_FIELD;
     return made;
 }
@@ -199,9 +200,9 @@ const char *h5vec_format_crs(const struct h5vec_format_reader *reader)
     return reader->shape ? h5vec_format_shape_crs(reader->shape) : NULL;
 }
 
-uint64_t h5vec_format_skipped(const struct h5vec_format_reader *reader)
+uint64_t h5vec_format_bad(const struct h5vec_format_reader *reader)
 {
-    return reader->skipped;
+    return reader->bad;
 }
 
 double h5vec_format_progress(const struct h5vec_format_reader *reader)
@@ -236,22 +237,44 @@ static void show(struct h5vec_format_rows *rows, struct h5vec_format_batch *batc
                                          .invalid = rows->invalid};
 }
 
-/* What is wrong is the record's contents: the next one may be read. */
-static bool is_malformed(enum h5vec_status status)
+bool h5vec_format_is_malformed(enum h5vec_status status)
 {
     return status == H5VEC_E_FORMAT_RECORD || (status >= H5VEC_E_TRUNCATED && status <= H5VEC_E_UNSUPPORTED);
+}
+
+void h5vec_format_note_bad(struct h5vec_format_reader *reader, const struct h5vec_error *what)
+{
+    reader->bad++;
+    if (reader->options.bad)
+        reader->options.bad(reader->options.bad_context, what);
+}
+
+/* In place of a malformed record. */
+static enum h5vec_status null_row(struct h5vec_format_reader *reader, struct h5vec_error *err)
+{
+    if (!h5vec_format_rows_begin(&reader->rows))
+        return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "no memory for the row");
+    h5vec_format_rows_end(&reader->rows, NULL);
+    return H5VEC_OK;
 }
 
 static enum h5vec_status next_row(struct h5vec_format_reader *reader, bool *added, struct h5vec_error *err)
 {
     for (;;) {
-        enum h5vec_status status = reader->class->row(reader, added, err);
-        if (!reader->skip_bad || !is_malformed(status))
+        struct h5vec_error what;
+        enum h5vec_status status = reader->class->row(reader, added, &what);
+        if (status != H5VEC_OK && err)
+            *err = what;
+        if (reader->options.on_bad == H5VEC_FORMAT_BAD_ERROR || !h5vec_format_is_malformed(status))
             return status;
         status = reader->class->skip(reader, err);
         if (status != H5VEC_OK)
             return status;
-        reader->skipped++;
+        h5vec_format_note_bad(reader, &what);
+        if (reader->options.on_bad == H5VEC_FORMAT_BAD_NULL) {
+            *added = true;
+            return null_row(reader, err);
+        }
     }
 }
 

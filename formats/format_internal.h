@@ -153,8 +153,8 @@ struct h5vec_format_reader {
     size_t geometry_field;   /* which of them is the geometry, as WKT ... */
     size_t x_field, y_field; /* ... or its coordinates; NO_FIELD: it is not so */
     size_t taken;            /* bytes of input in the batch at hand */
-    uint64_t skipped;        /* malformed records */
-    bool skip_bad;
+    uint64_t bad;            /* malformed records that were no error */
+    struct h5vec_format_options options;
     bool has_geometry; /* a geometry was read: srid is its SRID */
     bool failed;
     int32_t srid;
@@ -171,6 +171,11 @@ void h5vec_format_shape_free(struct h5vec_format_shape *shape);
 const char *h5vec_format_shape_crs(const struct h5vec_format_shape *shape);
 double h5vec_format_shape_progress(const struct h5vec_format_shape *shape);
 size_t h5vec_format_shape_memory(const struct h5vec_format_shape *shape);
+
+/* Whether a status means that the record's contents are wrong, so that the next one may be read; and if so
+ * and malformed records are no error: count it and tell the caller. */
+bool h5vec_format_is_malformed(enum h5vec_status status);
+void h5vec_format_note_bad(struct h5vec_format_reader *reader, const struct h5vec_error *what);
 
 /* Whether text looks like WKT, well formed or not: a type's name, its dimension, then '(' or EMPTY. */
 bool h5vec_format_is_wkt(const char *text, size_t size);

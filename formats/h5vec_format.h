@@ -18,11 +18,21 @@ typedef enum h5vec_status (*h5vec_format_source)(void *context, void *buffer, si
 
 #define H5VEC_FORMAT_MAX_COLUMNS 16384
 
+/* What becomes of a malformed record. A record that is too long, a file that ends early or cannot be read is
+ * an error all the same. */
+enum h5vec_format_on_bad {
+    H5VEC_FORMAT_BAD_ERROR,
+    H5VEC_FORMAT_BAD_SKIP, /* it is left out */
+    H5VEC_FORMAT_BAD_NULL, /* its row has no geometry, and its columns if they can be told apart */
+};
+
 struct h5vec_format_options {
     size_t sizeof_options; /* sizeof(struct h5vec_format_options) */
     size_t max_record;     /* bytes of the longest record accepted; 0: 256 MiB */
-    bool skip_bad; /* malformed records are skipped and counted; a record that is too long, a file that
-                      ends early or cannot be read is an error all the same */
+    enum h5vec_format_on_bad on_bad;
+    /* Told of each malformed record that is no error; NULL: nobody is. */
+    void (*bad)(void *context, const struct h5vec_error *what);
+    void *bad_context;
 };
 
 /* A text attribute column of a batch, row for row: value i is data[offsets[i] .. offsets[i+1]). */
@@ -86,8 +96,8 @@ void h5vec_format_srid(const struct h5vec_format_reader *reader, int32_t *srid);
 /* The text of the .prj (UTF-8, WKT as ESRI writes it); NULL if there is none. Borrowed. */
 const char *h5vec_format_crs(const struct h5vec_format_reader *reader);
 
-/* Malformed records skipped so far. */
-uint64_t h5vec_format_skipped(const struct h5vec_format_reader *reader);
+/* Malformed records so far that were no error. */
+uint64_t h5vec_format_bad(const struct h5vec_format_reader *reader);
 
 /* ---- Parts of a text file, for several readers of one file ---- */
 

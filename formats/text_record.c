@@ -149,7 +149,15 @@ enum h5vec_status h5vec_format_record_add(struct h5vec_format_reader *reader,
                                         count == 1 ? "" : "s", reader->field_count);
     if (!h5vec_format_rows_begin(&reader->rows))
         return no_memory(reader, err);
-    enum h5vec_status status = read_geometry(reader, fields, &info, &is_null, err);
+    struct h5vec_error what;
+    enum h5vec_status status = read_geometry(reader, fields, &info, &is_null, &what);
+    if (reader->options.on_bad == H5VEC_FORMAT_BAD_NULL && h5vec_format_is_malformed(status)) {
+        h5vec_format_note_bad(reader, &what);
+        is_null = true;
+        status = H5VEC_OK;
+    } else if (status != H5VEC_OK && err) {
+        *err = what;
+    }
     for (size_t i = 0, column = 0; i < count && status == H5VEC_OK; i++)
         if (i != reader->geometry_field && i != reader->x_field && i != reader->y_field)
             status = read_text(reader, column++, &fields[i], err);

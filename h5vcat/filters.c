@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Deflate, shuffle and fletcher32. The layout of shuffled bytes and the checksum are HDF5's (File Format
- * Specification, filter pipeline message; Fletcher, IEEE Trans. Comm. 30(1), 1982).
+ * Deflate, shuffle, fletcher32 and the coordinate transform. The layout of shuffled bytes and the checksum
+ * are HDF5's (File Format Specification, filter pipeline message; Fletcher, IEEE Trans. Comm. 30(1), 1982).
  */
 #include "error.h"
 #include "filters.h"
@@ -10,13 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
+#include "H5Zh5vec.h"
 #include "h5vec_layer.h"
+#include "vcodec_transform.h"
 
 #define LEVELS 13
 
 struct coder {
     struct libdeflate_decompressor *inflater;
     struct libdeflate_compressor *deflaters[LEVELS]; /* made when first used */
+    struct vcodec_transform *transform;              /* made when first used */
     z_stream zlib;
     int zlib_level; /* -1: zlib is not set up */
     char *scratch[2];
@@ -51,12 +54,14 @@ enum h5vec_status h5vcat_pipeline_get(hid_t dcpl, size_t element, struct pipelin
 
 bool h5vcat_pipeline_is_ours(const struct pipeline *p, H5Z_filter_t *foreign)
 {
-    int deflates = 0;
+    int deflates = 0, transforms = 0;
     for (int i = 0; i < p->count; i++) {
         H5Z_filter_t id = p->filter[i].id;
         deflates += id == H5Z_FILTER_DEFLATE;
-        if (deflates > 1 ||
-            (id != H5Z_FILTER_DEFLATE && id != H5Z_FILTER_SHUFFLE && id != H5Z_FILTER_FLETCHER32)) {
+        transforms += id == H5Z_FILTER_H5VEC;
+        if (deflates > 1 || transforms > 1 || (id == H5Z_FILTER_H5VEC && deflates > 0) ||
+            (id != H5Z_FILTER_DEFLATE && id != H5Z_FILTER_SHUFFLE && id != H5Z_FILTER_FLETCHER32 &&
+             id != H5Z_FILTER_H5VEC)) {
             *foreign = id;
             return false;
         }
@@ -93,6 +98,7 @@ const char *h5vcat_filter_name(H5Z_filter_t id, char name[32])
                  {H5Z_FILTER_SZIP, "szip"},
                  {H5Z_FILTER_NBIT, "nbit"},
                  {H5Z_FILTER_SCALEOFFSET, "scaleoffset"},
+                 {H5Z_FILTER_H5VEC, "vector"},
                  {32000, "lzf"},
                  {32001, "blosc"},
                  {32004, "lz4"},
@@ -131,6 +137,7 @@ void h5vcat_coder_free(struct coder *c)
         libdeflate_free_compressor(c->deflaters[i]);
     if (c->zlib_level >= 0)
         deflateEnd(&c->zlib);
+    vcodec_transform_free(c->transform);
     free(c->scratch[0]);
     free(c->scratch[1]);
     free(c);
@@ -153,6 +160,8 @@ size_t h5vcat_coder_bound(const struct pipeline *p, size_t size)
     for (int i = 0; i < p->count; i++) {
         if (p->filter[i].id == H5Z_FILTER_FLETCHER32)
             size += 4;
+        else if (p->filter[i].id == H5Z_FILTER_H5VEC)
+            size = vcodec_transform_bound(size);
         else if (p->filter[i].id == H5Z_FILTER_DEFLATE) {
             size_t ours = libdeflate_zlib_compress_bound(NULL, size), theirs = compressBound((uLong)size);
             size = ours > theirs ? ours : theirs;
@@ -282,8 +291,9 @@ static enum h5vec_status deflate_chunk(struct coder *c, enum h5vcat_encoder enco
     return H5VEC_OK;
 }
 
-/* What HDF5's filter reads is read: bytes after the stream are ignored, a longer stream is cut. */
-static enum h5vec_status inflate_zlib(const void *in, size_t size, void *out, size_t out_size,
+/* What HDF5's filter reads is read: bytes after the stream are ignored, a longer stream is cut. The stream
+ * holds out_size bytes, or, if actual is not NULL, *actual bytes, at most out_size. */
+static enum h5vec_status inflate_zlib(const void *in, size_t size, void *out, size_t out_size, size_t *actual,
                                       struct h5vec_error *err)
 {
     z_stream z = {.next_in = (Bytef *)(uintptr_t)in, .avail_in = (uInt)size};
@@ -295,7 +305,9 @@ static enum h5vec_status inflate_zlib(const void *in, size_t size, void *out, si
     size_t left = z.avail_out;
     const char *why = z.msg;
     inflateEnd(&z);
-    if (code == Z_STREAM_END && left == 0)
+    if (code == Z_STREAM_END && actual)
+        *actual = out_size - left;
+    if (code == Z_STREAM_END && (left == 0 || actual))
         return H5VEC_OK;
     if (code == Z_STREAM_END)
         return h5vec_error_set(err, H5VEC_E_DATA, 0, "the deflate stream holds %zu bytes, %zu were expected",
@@ -310,13 +322,33 @@ static enum h5vec_status inflate_zlib(const void *in, size_t size, void *out, si
 }
 
 static enum h5vec_status inflate_chunk(struct coder *c, const void *in, size_t size, void *out,
-                                       size_t out_size, struct h5vec_error *err)
+                                       size_t out_size, size_t *actual, struct h5vec_error *err)
 {
     size_t used;
-    if (libdeflate_zlib_decompress_ex(c->inflater, in, size, out, out_size, &used, NULL) ==
+    if (libdeflate_zlib_decompress_ex(c->inflater, in, size, out, out_size, &used, actual) ==
         LIBDEFLATE_SUCCESS)
         return H5VEC_OK;
-    return inflate_zlib(in, size, out, out_size, err);
+    return inflate_zlib(in, size, out, out_size, actual, err);
+}
+
+/* ---- The coordinate transform ------------------------------------------------------------------------ */
+
+static enum h5vec_status transform_ready(struct coder *c, struct h5vec_error *err)
+{
+    return c->transform ? H5VEC_OK : vcodec_transform_new(&c->transform, err);
+}
+
+static enum h5vec_status restore_chunk(struct coder *c, const void *in, size_t size, void *out,
+                                       size_t out_size, struct h5vec_error *err)
+{
+    enum h5vec_status st = transform_ready(c, err);
+    if (!st)
+        st = vcodec_transform_decode(c->transform, in, size, out, out_size, err);
+    if (!st || st == H5VEC_E_NOMEM)
+        return st;
+    if (err)
+        err->status = H5VEC_E_DATA; /* its message says what is wrong with the bytes */
+    return H5VEC_E_DATA;
 }
 
 /* ---- A chunk ----------------------------------------------------------------------------------------- */
@@ -335,6 +367,10 @@ static enum h5vec_status encode_one(struct coder *c, const struct pipeline *p, e
         put_le32((uint8_t *)out + size, fletcher32(in, size));
         *out_size = size + 4;
         return H5VEC_OK;
+    case H5Z_FILTER_H5VEC: {
+        enum h5vec_status st = transform_ready(c, err);
+        return st ? st : vcodec_transform_encode(c->transform, in, size, out, out_size, err);
+    }
     default:
         return deflate_chunk(c, encoder, encoder == H5VCAT_ENCODER_ZLIB ? (int)p->filter[i].value : p->level,
                              in, size, out, out_size, err);
@@ -363,26 +399,41 @@ enum h5vec_status h5vcat_coder_encode(struct coder *c, const struct pipeline *p,
 }
 
 /* What undoing filter i of a chunk yields, in bytes: known from raw_size up to deflate, and from the size of
- * the input behind it, where only a checksum changes it. */
-static size_t size_before(const struct pipeline *p, unsigned mask, int i, size_t raw_size, size_t size)
+ * the input behind it, where only a checksum changes it. Behind the coordinate transform it is known (*exact)
+ * only where deflate does not come between: else it is the most that there can be. */
+static size_t size_before(const struct pipeline *p, unsigned mask, int i, size_t raw_size, size_t size,
+                          bool *exact)
 {
     int deflate = h5vcat_pipeline_find(p, H5Z_FILTER_DEFLATE);
+    *exact = true;
     if (deflate >= 0 && deflate < i && !(mask >> deflate & 1))
         return p->filter[i].id == H5Z_FILTER_FLETCHER32 && size >= 4 ? size - 4 : size;
-    for (int k = 0; k < i; k++)
-        if (!(mask >> k & 1) && p->filter[k].id == H5Z_FILTER_FLETCHER32)
+    for (int k = 0; k < i; k++) {
+        if (mask >> k & 1)
+            continue;
+        if (p->filter[k].id == H5Z_FILTER_FLETCHER32) {
             raw_size += 4;
+        } else if (p->filter[k].id == H5Z_FILTER_H5VEC) {
+            raw_size = vcodec_transform_bound(raw_size);
+            *exact = false;
+        }
+    }
     return raw_size;
 }
 
-/* Undo filter i: in of *size bytes to out, which has room bytes; *size becomes the size of the result. */
+/* Undo filter i: in of *size bytes to out, which has room bytes, all of which are the result if exact; *size
+ * becomes the size of the result. */
 static enum h5vec_status decode_one(struct coder *c, const struct pipeline *p, int i, const uint8_t *in,
-                                    size_t *size, void *out, size_t room, struct h5vec_error *err)
+                                    size_t *size, void *out, size_t room, bool exact, struct h5vec_error *err)
 {
     size_t n = *size;
     if (p->filter[i].id == H5Z_FILTER_DEFLATE) {
         *size = room;
-        return inflate_chunk(c, in, n, out, room, err);
+        return inflate_chunk(c, in, n, out, room, exact ? NULL : size, err);
+    }
+    if (p->filter[i].id == H5Z_FILTER_H5VEC) {
+        *size = room;
+        return restore_chunk(c, in, n, out, room, err);
     }
     if (p->filter[i].id == H5Z_FILTER_FLETCHER32) {
         if (n < 4)
@@ -391,7 +442,7 @@ static enum h5vec_status decode_one(struct coder *c, const struct pipeline *p, i
         if (!checksum_matches(in + n, fletcher32(in, n)))
             return h5vec_error_set(err, H5VEC_E_DATA, 0, "the fletcher32 checksum does not match");
     }
-    if (n != room)
+    if (exact ? n != room : n > room)
         return h5vec_error_set(err, H5VEC_E_DATA, 0, "holds %zu bytes, %zu were expected", n, room);
     if (p->filter[i].id == H5Z_FILTER_SHUFFLE)
         unshuffle(in, out, n, p->filter[i].value);
@@ -413,11 +464,12 @@ enum h5vec_status h5vcat_coder_decode(struct coder *c, const struct pipeline *p,
     for (int i = p->count - 1; i >= first; i--) {
         if (mask >> i & 1)
             continue;
-        size_t room = size_before(p, mask, i, raw_size, size);
+        bool exact;
+        size_t room = size_before(p, mask, i, raw_size, size, &exact);
         void *to = i == first ? raw : scratch(c, i % 2, room);
         if (!to)
             return h5vcat_no_memory(err);
-        enum h5vec_status st = decode_one(c, p, i, in, &size, to, room, err);
+        enum h5vec_status st = decode_one(c, p, i, in, &size, to, room, exact, err);
         if (st)
             return st;
         in = to;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The chunk filters that are done here and not by HDF5: deflate (libdeflate, zlib where it refuses a stream),
- * shuffle and fletcher32, in any order, deflate at most once. The bytes are those that HDF5's own filters
- * read and write. Local.
+ * shuffle, fletcher32 and the coordinate transform, in any order, deflate and the transform at most once and
+ * the transform before deflate. The bytes are those that HDF5's own filters read and write. Local.
  */
 #ifndef H5VCAT_FILTERS_H
 #define H5VCAT_FILTERS_H
@@ -21,7 +21,8 @@ struct pipeline {
     struct {
         H5Z_filter_t id;
         unsigned flags;
-        unsigned value; /* deflate: the level on record; shuffle: bytes of an element */
+        unsigned
+            value; /* deflate: the level on record; shuffle: bytes of an element; else the first parameter */
     } filter[PIPELINE_MAX];
     int level; /* what the encoder takes for deflate: libdeflate's 0 to 12, or zlib's 0 to 9 */
 };
@@ -40,7 +41,8 @@ int h5vcat_pipeline_find(const struct pipeline *p, H5Z_filter_t id); /* index, o
 /* The name users know a filter by ("deflate"), in name if it is not a well-known one. */
 const char *h5vcat_filter_name(H5Z_filter_t id, char name[32]);
 
-/* Encoders, decoders and their scratch memory (about two chunks). One per rank. */
+/* Encoders, decoders and their scratch memory (about two chunks; four more for the coordinate transform, once
+ * it is used). One per rank. */
 struct coder;
 enum h5vec_status h5vcat_coder_new(struct coder **out, struct h5vec_error *err);
 void h5vcat_coder_free(struct coder *c);

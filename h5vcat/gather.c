@@ -645,7 +645,9 @@ static enum h5vec_status gather(struct matching *w, struct h5vec_error *err)
     st = h5vcat_agree(m->comm, st, err);
     if (!st)
         st = h5vcat_text_cuts(m, err);
-    return st ? st : match_all(w, err);
+    if (!st)
+        st = match_all(w, err);
+    return st ? st : h5vcat_text_left_out(m, err);
 }
 
 enum h5vec_status h5vcat_gather_inputs(struct merge *m, struct h5vec_error *err)

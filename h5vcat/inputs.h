@@ -23,7 +23,9 @@ enum input_kind {
 struct part {
     uint32_t input;
     uint32_t lo, hi;
-    bool lo_inside, hi_inside; /* text: the cut lies inside quotes (h5vcat_text_cuts) */
+    /* Of texts, from h5vcat_text_cuts: */
+    bool lo_inside, hi_inside; /* the cut lies inside quotes */
+    uint64_t lines;            /* before lo, if malformed records are no error */
 };
 
 struct inputs {

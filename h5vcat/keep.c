@@ -5,6 +5,7 @@
  * inputs' level does.
  */
 #include "keep.h"
+#include "H5Zh5vec.h"
 
 enum h5vec_status h5vcat_keep_encode(const struct merge *m, struct keeper *k, struct page_item *p,
                                      const void *raw, uint64_t bytes, uint64_t used, void *to, size_t *size,
@@ -13,7 +14,8 @@ enum h5vec_status h5vcat_keep_encode(const struct merge *m, struct keeper *k, st
     const struct item *it = &m->schema->items[p->item];
     enum h5vcat_encoder encoder = m->options->encoder;
     bool watched = m->options->compress == H5VCAT_COMPRESS_KEEP && encoder == H5VCAT_ENCODER_LIBDEFLATE &&
-                   it->raw_seen > 0 && h5vcat_pipeline_find(&p->storage.pipeline, H5Z_FILTER_DEFLATE) >= 0;
+                   it->raw_seen > 0 && h5vcat_pipeline_find(&p->storage.pipeline, H5Z_FILTER_DEFLATE) >= 0 &&
+                   h5vcat_pipeline_find(&p->storage.pipeline, H5Z_FILTER_H5VEC) < 0;
     double expected = watched ? (double)used * (double)it->stored_seen / (double)it->raw_seen : 0;
     /* Encoding twice is for finding out: once two chunks in a row have told, only one in 16 is tried. */
     bool open = k->streak > -2 && k->streak < 2, attempt = open || ++k->skipped % 16 == 0;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "H5Zh5vec.h"
 #include "agree.h"
 
 #define KIB ((uint64_t)1 << 10)
@@ -60,6 +61,19 @@ static void insert_filter(struct pipeline *p, int i, H5Z_filter_t id, unsigned v
 static bool is_compressor(H5Z_filter_t id)
 {
     return id != H5Z_FILTER_SHUFFLE && id != H5Z_FILTER_FLETCHER32;
+}
+
+/* Geometries have the codec or not as --codec says, whatever the input has. */
+static void set_codec(const struct h5vcat_options *o, const struct item *it, struct pipeline *p)
+{
+    if (it->role != H5VEC_LAYER_ROLE_WKB)
+        return;
+    for (int i; (i = h5vcat_pipeline_find(p, H5Z_FILTER_H5VEC)) >= 0;)
+        remove_filter(p, i);
+    if (o->codec == H5VCAT_CODEC_VECTOR && p->count < PIPELINE_MAX) {
+        insert_filter(p, 0, H5Z_FILTER_H5VEC, H5Z_H5VEC_VALUE);
+        p->filter[0].flags = H5Z_FLAG_MANDATORY;
+    }
 }
 
 /* The input's pipeline with --compress and --shuffle applied. */
@@ -172,7 +186,8 @@ enum h5vec_status h5vcat_plan_storage(const struct merge *m, const struct item *
         return h5vec_layer_error_hdf5(err, "%s: cannot decode its properties", it->path);
     bool extendible = set_maxdims(it, s);
     bool filtered =
-        it->total > 0 && (o->compress == H5VCAT_COMPRESS_DEFLATE || o->shuffle == H5VCAT_SHUFFLE_ON);
+        it->total > 0 && (o->compress == H5VCAT_COMPRESS_DEFLATE || o->shuffle == H5VCAT_SHUFFLE_ON ||
+                          (o->codec == H5VCAT_CODEC_VECTOR && it->role == H5VEC_LAYER_ROLE_WKB));
     s->layout = H5Pget_layout(dcpl);
     if (s->layout == H5D_COMPACT && it->total * it->row_bytes > MAX_COMPACT)
         s->layout = H5D_CONTIGUOUS;
@@ -182,6 +197,7 @@ enum h5vec_status h5vcat_plan_storage(const struct merge *m, const struct item *
     if (!st && s->layout == H5D_CHUNKED) {
         set_chunk(m, it, dcpl, s);
         set_filters(o, it, &s->pipeline);
+        set_codec(o, it, &s->pipeline);
     } else if (!st) {
         set_box(m, it, s);
     }
@@ -303,6 +319,20 @@ static enum h5vec_status check_item(const struct merge *m, const struct item *it
     return H5VEC_OK;
 }
 
+/* Whether geometries are transformed in the output, or in the inputs that the schema knows. */
+static bool uses_codec(const struct merge *m)
+{
+    bool uses = m->options->codec == H5VCAT_CODEC_VECTOR;
+    for (int i = 0; i < m->schema->layer_count && !uses; i++) {
+        struct pipeline p;
+        const struct item *it = &m->schema->items[m->schema->layers[i].wkb];
+        hid_t dcpl = h5vcat_schema_plist(m->schema, it->dcpl);
+        uses = dcpl >= 0 && h5vcat_pipeline_get(dcpl, it->element, &p, NULL) == H5VEC_OK &&
+               h5vcat_pipeline_find(&p, H5Z_FILTER_H5VEC) >= 0;
+    }
+    return uses;
+}
+
 /* Deal out --buffer-size. chunk: bytes of the largest chunk of the output, that of item. */
 static enum h5vec_status make_budget(struct merge *m, uint64_t chunk, const char *item,
                                      struct h5vec_error *err)
@@ -310,8 +340,10 @@ static enum h5vec_status make_budget(struct merge *m, uint64_t chunk, const char
     uint64_t buffer = m->options->buffer_size, in = m->input_chunk;
     uint64_t larger = chunk > in ? chunk : in;
     uint64_t plan =
-        m->schema->memory + buffer / 16;         /* the schema, and as much of the spool as stays in memory */
-    uint64_t scratch = 2 * larger + in;          /* of the coder, and stored bytes */
+        m->schema->memory + buffer / 16; /* the schema, and as much of the spool as stays in memory */
+    uint64_t scratch = 2 * larger + in;  /* of the coder, and stored bytes */
+    if (uses_codec(m))
+        scratch += 4 * larger;                   /* of the transform */
     uint64_t bound = chunk + chunk / 512 + 4096; /* encoded */
     uint64_t cache = in > buffer / 16 ? in : buffer / 16;
     uint64_t page = buffer / 16;

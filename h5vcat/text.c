@@ -20,6 +20,8 @@
 #include "agree.h"
 #include "merge.h"
 
+#define LEFT_OUT_BYTES 65536 /* of lines about records, of each rank */
+
 /* An open text and its place in the layer. */
 struct text {
     struct merge *m;
@@ -35,6 +37,20 @@ struct column_items {
     int data, offsets, valid;
 };
 
+/* Remember which record was left out. */
+static void left_out(void *context, const struct h5vec_error *what)
+{
+    struct text *t = context;
+    struct merge *m = t->m;
+    m->report.left_out++;
+    if (!m->left_out && !(m->left_out = malloc(LEFT_OUT_BYTES)))
+        return;
+    size_t room = LEFT_OUT_BYTES - m->left_out_size;
+    int n = snprintf(m->left_out + m->left_out_size, room, "%s: %s\n", t->name, what->msg);
+    if (n > 0 && (size_t)n < room)
+        m->left_out_size += (size_t)n;
+}
+
 static void text_close(struct text *t)
 {
     free(t->links);
@@ -43,14 +59,19 @@ static void text_close(struct text *t)
         close(t->fd);
 }
 
-static enum h5vec_status text_open(struct merge *m, uint32_t input, struct text *t, struct h5vec_error *err)
+/* spooling: records that are left out are to be reported. */
+static enum h5vec_status text_open(struct merge *m, uint32_t input, bool spooling, struct text *t,
+                                   struct h5vec_error *err)
 {
     *t = (struct text){.m = m, .name = m->inputs.names[input]};
     t->fd = open(t->name, O_RDONLY | O_CLOEXEC);
     if (t->fd < 0)
         return h5vec_error_set(err, H5VEC_E_IO, 0, "%s: cannot open: %s", t->name, strerror(errno));
     struct h5vec_format_options options = {.sizeof_options = sizeof options,
-                                           .max_record = (size_t)(m->options->buffer_size / 8)};
+                                           .max_record = (size_t)(m->options->buffer_size / 8),
+                                           .on_bad = (enum h5vec_format_on_bad)m->options->on_bad,
+                                           .bad = spooling ? left_out : NULL,
+                                           .bad_context = t};
     enum h5vec_status st = h5vec_format_open_file(t->name, t->fd, &options, &t->reader, err);
     const char **names = NULL;
     if (!st) {
@@ -72,7 +93,7 @@ static enum h5vec_status text_open(struct merge *m, uint32_t input, struct text 
 enum h5vec_status h5vcat_text_check(struct merge *m, uint32_t input, struct h5vec_error *err)
 {
     struct text t;
-    enum h5vec_status st = text_open(m, input, &t, err);
+    enum h5vec_status st = text_open(m, input, false, &t, err);
     if (!st)
         text_close(&t);
     return st;
@@ -108,7 +129,7 @@ enum h5vec_status h5vcat_text_schema(struct merge *m, struct schema *s, uint32_t
                     {H5VEC_LAYER_PATH_OFFSETS, H5VEC_LAYER_ROLE_OFFSETS},
                     {H5VEC_LAYER_PATH_BBOX, H5VEC_LAYER_ROLE_BBOX}};
     struct text t;
-    enum h5vec_status st = text_open(m, input, &t, err);
+    enum h5vec_status st = text_open(m, input, false, &t, err);
     if (st)
         return st;
     if (h5vcat_schema_add_layer(s, m->options->layer) < 0)
@@ -270,45 +291,50 @@ static bool is_cut(const struct merge *m, const struct part *p)
     return m->inputs.text[p->input] == INPUT_TEXT && (p->lo > 0 || p->hi < WHOLE);
 }
 
-/* Whether this part of a text has an odd number of quotes that matter. */
-static enum h5vec_status count_quotes(struct merge *m, const struct part *p, bool *odd,
-                                      struct h5vec_error *err)
+/* What the ranks with later parts of a text must know of this one. */
+struct count {
+    uint32_t input; /* NOBODY: this rank's last part goes to the end of its input */
+    uint32_t odd;   /* 1: an odd number of quotes that matter */
+    uint64_t lines; /* if malformed records are no error: messages about them need their lines */
+};
+
+static enum h5vec_status count_part(struct merge *m, const struct part *p, struct count *c,
+                                    struct h5vec_error *err)
 {
     struct text t;
-    uint64_t size = m->inputs.sizes[p->input], quotes = 0;
-    enum h5vec_status st = text_open(m, p->input, &t, err);
+    uint64_t size = m->inputs.sizes[p->input], lo = cut_row(size, p->lo), hi = cut_row(size, p->hi),
+             quotes = 0;
+    enum h5vec_status st = text_open(m, p->input, false, &t, err);
     if (st)
         return st;
     if (h5vec_format_has_quotes(t.reader))
-        st = h5vcat_about(
-            err, h5vec_format_count(t.fd, cut_row(size, p->lo), cut_row(size, p->hi), '"', &quotes, err),
-            t.name, NULL);
-    *odd = quotes & 1;
+        st = h5vec_format_count(t.fd, lo, hi, '"', &quotes, err);
+    if (!st && m->options->on_bad != H5VCAT_BAD_STOP)
+        st = h5vec_format_count(t.fd, lo, hi, '\n', &c->lines, err);
+    c->input = p->input;
+    c->odd = quotes & 1;
     text_close(&t);
-    return st;
+    return h5vcat_about(err, st, m->inputs.names[p->input], NULL);
 }
 
 enum h5vec_status h5vcat_text_cuts(struct merge *m, struct h5vec_error *err)
 {
-    struct {
-        uint32_t input, odd; /* NOBODY: this rank's last part goes to the end of its input */
-    } mine = {NOBODY, 0}, *all = malloc((size_t)m->ranks * sizeof *all);
+    struct count mine = {.input = NOBODY}, *all = malloc((size_t)m->ranks * sizeof *all);
     struct part *first = m->inputs.parts, *last = first + m->inputs.part_count - 1;
-    bool odd = false, some = m->inputs.part_count > 0;
+    bool some = m->inputs.part_count > 0;
     enum h5vec_status st = all ? H5VEC_OK : h5vcat_no_memory(err);
-    if (!st && some && is_cut(m, last) && last->hi < WHOLE) {
-        st = count_quotes(m, last, &odd, err);
-        mine.input = last->input;
-        mine.odd = odd;
-    }
+    if (!st && some && is_cut(m, last) && last->hi < WHOLE)
+        st = count_part(m, last, &mine, err);
     st = h5vcat_agree(m->comm, st, err);
     if (!st) {
         MPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, m->comm);
         for (int r = 0; r < m->rank && some && first->lo > 0; r++)
-            if (all[r].input == first->input)
+            if (all[r].input == first->input) {
                 first->lo_inside = first->lo_inside != (all[r].odd != 0);
+                first->lines += all[r].lines;
+            }
         if (some)
-            last->hi_inside = last->lo_inside != odd;
+            last->hi_inside = last->lo_inside != (mine.odd != 0);
     }
     free(all);
     return st;
@@ -340,10 +366,16 @@ static enum h5vec_status take_part(const struct text *t, const struct part *p, u
         return h5vcat_about(err, st, t->name, NULL);
     *begin = *begin > data ? *begin : data;
     *end = *end > *begin ? *end : *begin;
-    if (p->lo > 0)
-        return h5vcat_about(err, go_to(t, *begin, *end, 1, err), t->name, NULL);
-    h5vec_format_part(t->reader, *begin, *end, 0);
-    return H5VEC_OK;
+    if (p->lo == 0) {
+        h5vec_format_part(t->reader, *begin, *end, 0);
+        return H5VEC_OK;
+    }
+    uint64_t lines = 0;
+    if (t->m->options->on_bad != H5VCAT_BAD_STOP)
+        st = h5vec_format_count(t->fd, cut_row(size, p->lo), *begin, '\n', &lines, err);
+    if (!st)
+        st = go_to(t, *begin, *end, p->lines + lines + 1, err);
+    return h5vcat_about(err, st, t->name, NULL);
 }
 
 /* The error of a part again, with its line counted from the text's begin, which takes reading all before. */
@@ -353,7 +385,7 @@ static void count_lines(struct merge *m, const struct part *p, uint64_t begin, u
     struct text t;
     struct h5vec_format_batch batch;
     uint64_t lines;
-    if (!err || begin == 0 || text_open(m, p->input, &t, NULL))
+    if (!err || begin == 0 || text_open(m, p->input, false, &t, NULL))
         return;
     if (!h5vec_format_count(t.fd, 0, begin, '\n', &lines, NULL)) {
         struct h5vec_error again;
@@ -373,22 +405,24 @@ enum h5vec_status h5vcat_text_spool(struct merge *m, const struct part *part, st
     struct text t;
     uint32_t input = part->input;
     uint64_t begin = 0, end = 0;
-    enum h5vec_status st = text_open(m, input, &t, err);
-    if (!st && is_cut(m, part)) {
+    enum h5vec_status st = text_open(m, input, true, &t, err);
+    if (!st && is_cut(m, part) && !(m->options->on_bad && h5vec_format_has_quotes(t.reader))) {
         st = take_part(&t, part, &begin, &end, err);
         if (st)
             text_close(&t);
     }
     if (st)
         return st;
+    /* A quote too many or too few must not make later parts begin elsewhere: such a text is read whole. */
+    bool others = part->lo > 0 && begin == 0;
     int layer = h5vcat_layers_find(m->schema, m->options->layer);
     struct column_items *columns = malloc((t.columns + 1) * sizeof *columns);
     st = columns ? find_columns(&t, layer, columns, err) : h5vcat_no_memory(err);
     uint64_t rows = 0;
-    while (!st) {
+    while (!st && !others) {
         struct h5vec_format_batch batch;
         st = h5vec_format_next(t.reader, (size_t)(m->options->buffer_size / 32), &batch, err);
-        if (st && part->lo > 0)
+        if (st && part->lo > 0 && m->options->on_bad == H5VCAT_BAD_STOP)
             count_lines(m, part, begin, end, err);
         h5vcat_about(err, st, t.name, NULL);
         if (st || batch.rows == 0)
@@ -400,5 +434,35 @@ enum h5vec_status h5vcat_text_spool(struct merge *m, const struct part *part, st
         st = note_crs(&t, layer, input, err);
     free(columns);
     text_close(&t);
+    return st;
+}
+
+enum h5vec_status h5vcat_text_left_out(struct merge *m, struct h5vec_error *err)
+{
+    int size = (int)m->left_out_size, total = 0, *sizes = calloc(2 * (size_t)m->ranks, sizeof *sizes);
+    MPI_Allreduce(MPI_IN_PLACE, &m->report.left_out, 1, MPI_UINT64_T, MPI_SUM, m->comm);
+    char *all = NULL;
+    enum h5vec_status st = sizes ? H5VEC_OK : h5vcat_no_memory(err);
+    st = h5vcat_agree(m->comm, st, err);
+    if (!st && m->report.left_out > 0) {
+        MPI_Gather(&size, 1, MPI_INT, sizes, 1, MPI_INT, 0, m->comm);
+        for (int r = 0; r < m->ranks && m->rank == 0; r++) {
+            sizes[m->ranks + r] = total;
+            total += sizes[r];
+        }
+        all = malloc((size_t)total + 1);
+        st = h5vcat_agree(m->comm, all ? H5VEC_OK : h5vcat_no_memory(err), err);
+    }
+    if (!st && m->report.left_out > 0) {
+        MPI_Gatherv(m->left_out, size, MPI_BYTE, all, sizes, sizes + m->ranks, MPI_BYTE, 0, m->comm);
+        for (char *line = all, *end = all + total; line < end && m->rank == 0;) {
+            char *newline = memchr(line, '\n', (size_t)(end - line));
+            *newline = '\0';
+            h5vcat_merge_say(m, H5VCAT_LEFT_OUT, "%s", line);
+            line = newline + 1;
+        }
+    }
+    free(all);
+    free(sizes);
     return st;
 }

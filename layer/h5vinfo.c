@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include "H5Zh5vec.h"
 #include "cli_options.h"
 
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
@@ -130,6 +131,7 @@ int main(int argc, char **argv)
         return usage_error("no FILE was given; try --help");
     else {
         H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* errors are told in our own words */
+        H5Z_h5vec_register();                  /* no plugin is needed here */
         code = show_all(argc - first, argv + first, &choices);
     }
     if (fflush(stdout) != 0) {

@@ -3,6 +3,7 @@
  * A dataset in a few words: type, shape, layout, filters and bytes.
  */
 #include "h5vinfo.h"
+#include "H5Zh5vec.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -109,7 +110,8 @@ static void filter_text(FILE *out, hid_t dcpl, unsigned i)
                  {H5Z_FILTER_FLETCHER32, "fletcher32"},
                  {H5Z_FILTER_SZIP, "szip"},
                  {H5Z_FILTER_NBIT, "nbit"},
-                 {H5Z_FILTER_SCALEOFFSET, "scaleoffset"}};
+                 {H5Z_FILTER_SCALEOFFSET, "scaleoffset"},
+                 {H5Z_FILTER_H5VEC, "vector"}};
     if (i > 0)
         fputc(' ', out);
     if (id == H5Z_FILTER_DEFLATE) {

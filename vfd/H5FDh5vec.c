@@ -121,7 +121,8 @@ static H5FD_t *h5vec_open(const char *name, unsigned flags, hid_t fapl, haddr_t 
         free(file);
         return NULL;
     }
-    if (fill_in(file, name, flags, maxaddr) < 0 || open_foreign(file) < 0) {
+    if (fill_in(file, name, flags, maxaddr) < 0 || open_foreign(file) < 0 ||
+        H5FD_h5vec_file_begin(file, flags) < 0) {
         (void)h5vec_close(&file->pub);
         return NULL;
     }
@@ -155,7 +156,7 @@ static herr_t h5vec_query(const H5FD_t *pub, unsigned long *flags)
 {
     const struct H5FD_h5vec_file *file = (const void *)pub; /* NULL at times */
     if (flags)
-        *flags = H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE;
+        *flags = H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE | H5FD_FEAT_SUPPORTS_SWMR_IO;
     if (flags && !(file && file->foreign)) /* the bytes are those of the file */
         *flags |= H5FD_FEAT_POSIX_COMPAT_HANDLE | H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
     return 0;
@@ -164,11 +165,11 @@ static herr_t h5vec_query(const H5FD_t *pub, unsigned long *flags)
 static haddr_t h5vec_alloc(H5FD_t *pub, H5FD_mem_t type, hid_t dxpl, hsize_t size)
 {
     struct H5FD_h5vec_file *file = (struct H5FD_h5vec_file *)pub;
-    haddr_t addr = HADDR_UNDEF;
+    /* As in HDF5's own lists of free space (fl_map), global heaps are raw data. They are never placed. */
+    bool raw = type == H5FD_MEM_DRAW || (type == H5FD_MEM_GHEAP && !file->space.placing);
     (void)dxpl;
-    if (H5FD_h5vec_space_alloc(&file->space, type == H5FD_MEM_DRAW, size, &addr) < 0)
-        return HADDR_UNDEF;
-    return addr;
+    file->space.plain = pub->alignment > 1 || pub->paged_aggr;
+    return H5FD_h5vec_file_alloc(file, raw, size);
 }
 
 static herr_t h5vec_free(H5FD_t *pub, H5FD_mem_t type, hid_t dxpl, haddr_t addr, hsize_t size)
@@ -181,7 +182,7 @@ static herr_t h5vec_free(H5FD_t *pub, H5FD_mem_t type, hid_t dxpl, haddr_t addr,
 static haddr_t h5vec_get_eoa(const H5FD_t *pub, H5FD_mem_t type)
 {
     (void)type;
-    return ((const struct H5FD_h5vec_file *)pub)->space.cursor;
+    return H5FD_h5vec_space_eoa(&((const struct H5FD_h5vec_file *)pub)->space);
 }
 
 static herr_t h5vec_set_eoa(H5FD_t *pub, H5FD_mem_t type, haddr_t addr)
@@ -207,8 +208,9 @@ static herr_t h5vec_get_handle(H5FD_t *pub, hid_t fapl, void **handle)
         probe->version = H5VEC_VERSION;
         probe->size = sizeof *file;
         probe->file = file;
+        return 0;
     }
-    return 0;
+    return H5FD_h5vec_file_drain(file); /* the caller may use the descriptor */
 }
 
 static herr_t h5vec_read(H5FD_t *pub, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size_t size, void *buffer)
@@ -224,14 +226,23 @@ static herr_t h5vec_write(H5FD_t *pub, H5FD_mem_t type, hid_t dxpl, haddr_t addr
     return H5FD_h5vec_file_write((struct H5FD_h5vec_file *)pub, addr, size, buffer);
 }
 
+static herr_t h5vec_flush(H5FD_t *pub, hid_t dxpl, hbool_t closing)
+{
+    (void)dxpl;
+    return H5FD_h5vec_file_flush((struct H5FD_h5vec_file *)pub, closing);
+}
+
 static herr_t h5vec_truncate(H5FD_t *pub, hid_t dxpl, hbool_t closing)
 {
     (void)dxpl;
     return H5FD_h5vec_file_truncate((struct H5FD_h5vec_file *)pub, closing);
 }
 
-static herr_t do_lock(const struct H5FD_h5vec_file *file, int operation, const char *what)
+/* Others may come in: they see what was written. */
+static herr_t do_lock(struct H5FD_h5vec_file *file, int operation, const char *what)
 {
+    if (operation == LOCK_UN && H5FD_h5vec_file_drain(file) < 0)
+        return -1;
     if (flock(file->fd, operation) == 0 || (file->ignore_disabled_locks && errno == ENOSYS))
         return 0;
     return H5FD_H5VEC_FAIL_ERRNO(errno, what, file->name);
@@ -287,6 +298,7 @@ const H5FD_class_t H5FD_h5vec_class = {
     .get_handle = h5vec_get_handle,
     .read = h5vec_read,
     .write = h5vec_write,
+    .flush = h5vec_flush,
     .truncate = h5vec_truncate,
     .lock = h5vec_lock,
     .unlock = h5vec_unlock,

@@ -31,9 +31,9 @@ enum H5FD_h5vec_bad { H5FD_H5VEC_BAD_ERROR, H5FD_H5VEC_BAD_SKIP };
  * defaults. In a configuration string the keys are these names, sizes as in "64MiB", alignment as "align". */
 struct H5FD_h5vec_config {
     size_t sizeof_config; /* sizeof(struct H5FD_h5vec_config) */
-    hsize_t first_zone;   /* bytes of the metadata zone at the start of a new file; 0: 64 KiB */
-    hsize_t zone;         /* bytes of each further zone, taken when the last is full; 0: 64 KiB */
-    hsize_t alignment;    /* where zones and reservations start, a power of two >= 512; 0: 4 KiB */
+    hsize_t first_zone; /* bytes of the metadata zone at the start of a new file; 0: 2 KiB (placement: 64) */
+    hsize_t zone;       /* largest further zone; 0: 1 MiB (placement: the size of each, 64 KiB) */
+    hsize_t alignment;  /* where zones and reservations start, a power of two >= 512; 0: 4 KiB */
     /* Reading. */
     hsize_t meta_block; /* bytes of metadata fetched at a time; 0: adaptive; NONE: as asked */
     hsize_t meta_cache; /* bytes of metadata kept; 0: 64 MiB; NONE: nothing is */
@@ -47,7 +47,14 @@ struct H5FD_h5vec_config {
     /* What is not HDF5. */
     hsize_t foreign_max;     /* bytes of memory that a text or shapefile may take as HDF5; 0: 1 GiB */
     enum H5FD_h5vec_bad bad; /* a malformed record is an error, or is skipped and counted */
+    /* Reading, adaptive meta_block: bytes of other things that are read to reach more metadata, which saves a
+     * read; 0: 32 KiB; NONE. */
+    hsize_t meta_gap;
 };
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* Make fapl use the driver. config may be NULL for the defaults; it is copied. The driver is registered
  * unless it is (a plugin that HDF5 has loaded serves as well), and again after H5close. Returns a negative
@@ -83,5 +90,9 @@ H5_DLL herr_t H5FD_h5vec_abandon(hid_t file);
 
 /* Bytes of the file's metadata zones, and how many of them are allocated. For reports. */
 H5_DLL herr_t H5FD_h5vec_usage(hid_t file, hsize_t *zones, hsize_t *used);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -33,10 +33,11 @@ struct key {
 /* HDF5 reads ahead up to 512 bytes behind an object header into its metadata accumulator. Zones and
  * reservations aligned to at least that keep it from ever joining two zones over what is between them. */
 static const struct key keys[] = {
-    {"first_zone", AT(first_zone), NULL, 1, TIB, 64 * KIB, false, false},
-    {"zone", AT(zone), NULL, 1, TIB, 64 * KIB, false, false},
+    {"first_zone", AT(first_zone), NULL, 1, TIB, 0, false, false},
+    {"zone", AT(zone), NULL, 1, TIB, 0, false, false},
     {"align", AT(alignment), NULL, 512, TIB, 4 * KIB, false, true},
     {"meta_block", AT(meta_block), NULL, 512, GIB, 0, true, false},
+    {"meta_gap", AT(meta_gap), NULL, 1, GIB, 32 * KIB, true, false},
     {"meta_cache", AT(meta_cache), NULL, 4 * KIB, TIB, 64 * MIB, true, false},
     {"image_max", AT(image_max), NULL, 1, TIB, 16 * MIB, false, false},
     {"image", AT(image), "auto|always|never", 0, 0, 0, false, false},

@@ -12,8 +12,9 @@
 
 #include "H5FDh5vec.h"
 
-/* Check config (NULL: the defaults) and fill in the defaults: in *out no size is 0 but an adaptive
- * meta_block, and only those that may be H5FD_H5VEC_NONE are. out may be config. */
+/* Check config (NULL: the defaults) and fill in the defaults: in *out only an adaptive meta_block is 0, and
+ * first_zone and zone, whose defaults placement decides; and only what may be H5FD_H5VEC_NONE is that. out
+ * may be config. */
 herr_t H5FD_h5vec_config_complete(struct H5FD_h5vec_config *out, const struct H5FD_h5vec_config *config);
 
 /* The same from a configuration string. Space around keys, values and pairs is ignored, and so are empty

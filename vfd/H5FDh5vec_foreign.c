@@ -254,7 +254,7 @@ static enum h5vec_status new_writer(struct foreign *foreign, hid_t file, struct 
 /* How many records were left out: an attribute of the layer. */
 static enum h5vec_status write_skipped(const struct foreign *foreign, hid_t file, struct h5vec_error *err)
 {
-    uint64_t skipped = h5vec_format_skipped(foreign->reader);
+    uint64_t skipped = h5vec_format_bad(foreign->reader);
     if (skipped == 0)
         return H5VEC_OK;
     hid_t group = H5Gopen2(file, "layer", H5P_DEFAULT), space = H5Screate(H5S_SCALAR);
@@ -338,7 +338,8 @@ static enum h5vec_status open_reader(struct foreign *foreign, int fd, struct h5v
         .max_record = max_record > MAX_RECORD ? MAX_RECORD
                       : max_record > 1        ? (size_t)max_record
                                               : 1,
-        .skip_bad = foreign->config->bad == H5FD_H5VEC_BAD_SKIP,
+        .on_bad =
+            foreign->config->bad == H5FD_H5VEC_BAD_SKIP ? H5VEC_FORMAT_BAD_SKIP : H5VEC_FORMAT_BAD_ERROR,
     };
     return h5vec_format_open_file(foreign->name, fd, &options, &foreign->reader, err);
 }

@@ -4,10 +4,21 @@
  * overlap. HDF5 can also extend a block in place through set_eoa, if the block ends at what get_eoa reports.
  * That is the cursor: so such a block is the last of the file, and the space it grows into is taken from the
  * cursor too.
+ *
+ * Before placement HDF5 is not to see the unused part of a zone at the end of the file: get_eoa reports the
+ * used part's end, and HDF5 extends, frees and truncates there as in any file. Only when raw data comes to
+ * lie behind the zone, that part is set aside for metadata. Zones grow with the metadata there is, so that
+ * what a file's last zone leaves unused stays small beside it.
  */
 #include "H5FDh5vec_space.h"
 
 #include "H5FDh5vec_err.h"
+
+/* Sizes of zones where none are given: in placement; before it the first, as HDF5's own block of metadata,
+ * and the largest. */
+#define PLACED_ZONE ((hsize_t)65536)
+#define FIRST_ZONE ((hsize_t)2048)
+#define LARGEST_ZONE ((hsize_t)1 << 20)
 
 static hsize_t larger(hsize_t a, hsize_t b)
 {
@@ -49,10 +60,13 @@ static herr_t add_zone(struct H5FD_h5vec_space *space, haddr_t addr, hsize_t siz
 
 herr_t H5FD_h5vec_space_begin(struct H5FD_h5vec_space *space, bool created, haddr_t eof)
 {
+    hsize_t first = space->config.first_zone ? space->config.first_zone : PLACED_ZONE;
+    space->pos = space->end = space->cursor = H5FD_h5vec_space_eoa(space);
     space->placing = true;
     space->zones_used = space->pos;
-    if (created) { /* the zone at the start of the file goes on */
-        if (add_zone(space, 0, larger(space->pos, space->config.first_zone)) < 0)
+    space->zones_size = 0;
+    if (created) { /* what there is becomes a zone at the start of the file, which goes on */
+        if (add_zone(space, 0, larger(space->pos, first)) < 0)
             return -1;
         space->end = space->cursor;
         return 0;
@@ -114,7 +128,7 @@ static herr_t alloc_placed(struct H5FD_h5vec_space *space, hsize_t size, haddr_t
 /* Make room for size bytes in the current zone, or find them elsewhere (*elsewhere). */
 static herr_t more_room(struct H5FD_h5vec_space *space, hsize_t size, bool *elsewhere, haddr_t *addr)
 {
-    hsize_t zone = space->config.zone, left = space->end - space->pos;
+    hsize_t zone = space->config.zone ? space->config.zone : PLACED_ZONE, left = space->end - space->pos;
     if (space->end == space->cursor) { /* the last thing in the file: it grows in place */
         if (add_zone(space, space->end, larger(zone, size - left)) < 0)
             return -1;
@@ -135,14 +149,95 @@ static herr_t more_room(struct H5FD_h5vec_space *space, hsize_t size, bool *else
     return 0;
 }
 
+/* ---- Before placement ---------------------------------------------------------------------------------- */
+
+/* All up to eoa is in use, and a zone that begins there is empty. */
+static void end_at(struct H5FD_h5vec_space *space, haddr_t eoa)
+{
+    space->start = space->pos = space->end = space->cursor = eoa;
+}
+
+/* An eighth of the metadata so far: that much is lost when raw data alone follows, and 60 zones hold the
+ * first 10 MiB. */
+static hsize_t next_zone(const struct H5FD_h5vec_space *space)
+{
+    hsize_t first = space->config.first_zone ? space->config.first_zone : FIRST_ZONE,
+            most = space->config.zone ? space->config.zone : LARGEST_ZONE,
+            zone = space->zones_size ? larger(space->zones_size / 8, FIRST_ZONE) : first;
+    return space->zones_size && zone > most ? most : zone;
+}
+
+/* Metadata that does not fit the current zone: make that larger, or take another, or only this block's space.
+ */
+static herr_t alloc_beyond(struct H5FD_h5vec_space *space, hsize_t size, haddr_t *addr)
+{
+    hsize_t zone = next_zone(space), left = space->end - space->pos;
+    bool last = space->end == space->cursor, elsewhere = !last && (size >= zone || zone - size < left);
+    hsize_t taken = last ? larger(zone, size - left) : elsewhere ? size : zone;
+    haddr_t at = space->cursor;
+    if (advance(space, at, taken) < 0)
+        return -1;
+    space->zones_size += taken;
+    *addr = elsewhere || !last ? at : space->pos;
+    if (elsewhere)
+        return 0;
+    space->start = last ? space->start : at;
+    space->pos = *addr + size;
+    space->end = space->cursor;
+    return 0;
+}
+
+static herr_t alloc_ordinary(struct H5FD_h5vec_space *space, bool raw, hsize_t size, haddr_t *addr)
+{
+    haddr_t eoa = H5FD_h5vec_space_eoa(space);
+    if (space->plain || (raw && eoa == space->start)) { /* and an empty zone at the end is none */
+        end_at(space, eoa);
+        if (advance(space, eoa, size) < 0)
+            return -1;
+        *addr = eoa;
+        end_at(space, space->cursor);
+    } else if (raw) {
+        haddr_t at = space->cursor;
+        if (advance(space, at, size) < 0)
+            return -1;
+        *addr = at;
+    } else if (size > space->end - space->pos) {
+        return alloc_beyond(space, size, addr);
+    } else {
+        *addr = space->pos;
+        space->pos += size;
+    }
+    return 0;
+}
+
+/* The end of the file moves to eoa: a block there was extended or freed. */
+static herr_t set_end(struct H5FD_h5vec_space *space, haddr_t eoa)
+{
+    bool last = space->end == space->cursor;
+    if (eoa > space->limit)
+        return advance(space, eoa, 0);
+    if (last && eoa > space->start && eoa <= space->end)
+        space->pos = eoa;
+    else if (!last && eoa >= space->end)
+        space->cursor = eoa;
+    else
+        end_at(space, eoa);
+    return 0;
+}
+
+/* ---- HDF5's side --------------------------------------------------------------------------------------- */
+
+haddr_t H5FD_h5vec_space_eoa(const struct H5FD_h5vec_space *space)
+{
+    return !space->placing && space->end == space->cursor ? space->pos : space->cursor;
+}
+
 herr_t H5FD_h5vec_space_alloc(struct H5FD_h5vec_space *space, bool raw, hsize_t size, haddr_t *addr)
 {
     if (raw && space->pending_size > 0)
         return alloc_placed(space, size, addr);
-    if (!space->placing) {
-        *addr = space->cursor;
-        return advance(space, space->cursor, size) < 0 ? -1 : H5FD_h5vec_space_set_eoa(space, space->cursor);
-    }
+    if (!space->placing)
+        return alloc_ordinary(space, raw, size, addr);
     bool elsewhere = false;
     if (size > space->end - space->pos && more_room(space, size, &elsewhere, addr) < 0)
         return -1;
@@ -156,10 +251,8 @@ herr_t H5FD_h5vec_space_alloc(struct H5FD_h5vec_space *space, bool raw, hsize_t 
 
 herr_t H5FD_h5vec_space_set_eoa(struct H5FD_h5vec_space *space, haddr_t eoa)
 {
-    if (!space->placing) {
-        space->pos = space->end = space->cursor = eoa;
-        return 0;
-    }
+    if (!space->placing)
+        return set_end(space, eoa);
     if (eoa <= space->cursor) /* what lies behind belongs to others */
         return 0;
     hsize_t extra = eoa - space->cursor;
@@ -177,8 +270,8 @@ herr_t H5FD_h5vec_space_set_eoa(struct H5FD_h5vec_space *space, haddr_t eoa)
 void H5FD_h5vec_space_free(struct H5FD_h5vec_space *space, haddr_t addr, hsize_t size)
 {
     if (!space->placing) {
-        if (addr + size == space->cursor)
-            space->pos = space->end = space->cursor = addr;
+        if (addr + size == H5FD_h5vec_space_eoa(space)) /* else HDF5 keeps it, or forgets it */
+            (void)set_end(space, addr);
     } else if (addr + size == space->pos && H5FD_h5vec_ranges_cover(&space->zones, addr, addr + size)) {
         space->pos = addr;
         space->zones_used -= size;
@@ -201,9 +294,9 @@ enum H5FD_h5vec_write H5FD_h5vec_space_write(const struct H5FD_h5vec_space *spac
 
 void H5FD_h5vec_space_trim(struct H5FD_h5vec_space *space)
 {
-    if (space->end != space->cursor)
+    if (!space->placing || space->end != space->cursor)
         return;
-    space->zones_size -= space->placing ? space->end - space->pos : 0;
+    space->zones_size -= space->end - space->pos;
     space->end = space->cursor = space->pos;
 }
 

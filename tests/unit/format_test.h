@@ -17,7 +17,7 @@
 struct feed {
     const char *data;
     size_t size, at, step, fail_at;
-    bool skip_bad;
+    enum h5vec_format_on_bad on_bad;
 };
 
 static inline enum h5vec_status feed_read(void *context, void *buffer, size_t size, size_t *got,
@@ -94,7 +94,7 @@ static inline struct outcome read_feed(struct feed *feed, size_t max_bytes, size
 {
     struct outcome outcome = {0};
     struct h5vec_format_options options = {
-        .sizeof_options = sizeof options, .max_record = max_record, .skip_bad = feed->skip_bad};
+        .sizeof_options = sizeof options, .max_record = max_record, .on_bad = feed->on_bad};
     struct h5vec_format_reader *reader = NULL;
     size_t length = 0;
     FILE *out = open_memstream(&outcome.rows, &length);
@@ -116,7 +116,7 @@ static inline struct outcome read_feed(struct feed *feed, size_t max_bytes, size
             outcome.batches++;
         }
         h5vec_format_srid(reader, &outcome.srid);
-        outcome.skipped = h5vec_format_skipped(reader);
+        outcome.skipped = h5vec_format_bad(reader);
         if (outcome.status != H5VEC_OK) /* after an error only _free is of use */
             ck_assert_int_eq(h5vec_format_next(reader, max_bytes, &batch, NULL), H5VEC_E_ARG);
     } else {
@@ -190,7 +190,7 @@ static inline void check_skips(const char *input, const char *rows, uint64_t ski
                                 .size = strlen(input),
                                 .step = steps[s],
                                 .fail_at = SIZE_MAX,
-                                .skip_bad = true};
+                                .on_bad = H5VEC_FORMAT_BAD_SKIP};
             struct outcome o = read_feed(&feed, batches[b], 0);
             ck_assert_msg(o.status == H5VEC_OK, "%s: %s", input, o.err.msg);
             ck_assert_str_eq(o.rows, rows);

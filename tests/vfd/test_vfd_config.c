@@ -31,8 +31,9 @@ static struct H5FD_h5vec_config defaults(void)
 START_TEST(the_defaults_are_those_of_the_manual)
 {
     struct H5FD_h5vec_config c = defaults();
-    ck_assert(c.sizeof_config == sizeof c && c.first_zone == 65536 && c.zone == 65536 && c.alignment == 4096);
-    ck_assert(c.meta_block == 0 && c.meta_cache == 64 << 20 && c.image_max == 16 << 20);
+    ck_assert(c.sizeof_config == sizeof c && c.first_zone == 0 && c.zone == 0 && c.alignment == 4096);
+    ck_assert(c.meta_block == 0 && c.meta_gap == 32768 && c.meta_cache == 64 << 20 &&
+              c.image_max == 16 << 20);
     ck_assert(c.image == H5FD_H5VEC_IMAGE_AUTO && c.write_block == 4 << 20 && c.write_buffer == 64 << 20);
     ck_assert(c.async == 0 && c.flush == H5FD_H5VEC_FLUSH_OS && c.foreign_max == 1 << 30);
     ck_assert(c.bad == H5FD_H5VEC_BAD_ERROR);
@@ -64,6 +65,8 @@ static const struct good {
     {"align=512", SIZE(alignment), 512},
     {"meta_block=512", SIZE(meta_block), 512},
     {"meta_block=none", SIZE(meta_block), H5FD_H5VEC_NONE},
+    {"meta_gap=none", SIZE(meta_gap), H5FD_H5VEC_NONE},
+    {"meta_gap=1MiB", SIZE(meta_gap), 1 << 20},
     {"meta_cache=none", SIZE(meta_cache), H5FD_H5VEC_NONE},
     {"meta_cache=4KiB", SIZE(meta_cache), 4096},
     {"image_max=1", SIZE(image_max), 1},
@@ -102,11 +105,12 @@ END_TEST
 START_TEST(many_keys_at_once)
 {
     struct H5FD_h5vec_config c = {.sizeof_config = sizeof c};
-    ck_assert(H5FD_h5vec_config_parse(&c,
-                                      "first_zone=1MiB;zone=2MiB;align=64KiB;meta_block=8KiB;meta_cache=1GiB;"
-                                      "image_max=1MiB;image=never;write_block=1MiB;write_buffer=8MiB;async=1;"
-                                      "flush=disk;foreign_max=1MiB;bad=skip") >= 0);
-    ck_assert(c.first_zone == 1 << 20 && c.zone == 2 << 20 && c.alignment == 65536 && c.meta_block == 8192);
+    ck_assert(H5FD_h5vec_config_parse(
+                  &c, "first_zone=1MiB;zone=2MiB;align=64KiB;meta_block=8KiB;meta_gap=4KiB;meta_cache=1GiB;"
+                      "image_max=1MiB;image=never;write_block=1MiB;write_buffer=8MiB;async=1;"
+                      "flush=disk;foreign_max=1MiB;bad=skip") >= 0);
+    ck_assert(c.first_zone == 1 << 20 && c.zone == 2 << 20 && c.alignment == 65536 && c.meta_block == 8192 &&
+              c.meta_gap == 4096);
     ck_assert(c.meta_cache == 1 << 30 && c.image_max == 1 << 20 && c.image == H5FD_H5VEC_IMAGE_NEVER);
     ck_assert(c.write_block == 1 << 20 && c.write_buffer == 8 << 20 && c.async == 1);
     ck_assert(c.flush == H5FD_H5VEC_FLUSH_DISK && c.foreign_max == 1 << 20 && c.bad == H5FD_H5VEC_BAD_SKIP);

@@ -133,7 +133,7 @@ static const struct {
      0},
     {"lon,lat\n1,2\n1,\n", "line 3, column 3: one coordinate without the other", 0},
     {"x,y,lon,lat\n1,2,3,4\n", "leave those names to the geometry's columns", 0},
-    {"SRID=99999;POINT (1 2)\n", "EPSG:99999", 0},
+    {"SRID=99999;POINT (1 2)\n", "'EPSG:99999' is not a CRS", 0},
     {"lon,lat\n1,2\n", "and foreign_max is 20000 bytes: make a HDF5 file of it with h5vcat", 20000},
     {"hello\n", "nor what can be read as such: neither WKT", 0},
     {"\n \n\n", "nor what can be read as such: it is blank", 0},

@@ -19,6 +19,11 @@ const char *scratch(const char *tag);
 
 hid_t h5vec_fapl(hsize_t first_zone, hsize_t zone); /* libver v110 */
 hid_t sec2_fapl(void);
+/* Settings of writing, by number: the default, no buffer, small blocks, then the last two with a thread; and
+ * all on disk after each flush. Oldest file format, no locks: others may look in at any time. */
+enum { WRITE_MODES = 6 };
+extern const char *const write_modes[WRITE_MODES];
+hid_t mode_fapl(int mode);
 hid_t placement_fcpl(void); /* no free space management */
 hid_t create_placed(const char *path, hsize_t first_zone, hsize_t zone);
 
