@@ -55,8 +55,10 @@ static herr_t read_settings(struct H5FD_h5vec_file *file, hid_t fapl)
 {
     hbool_t use_locks = 0, ignore = 0;
     const char *setting = getenv("HDF5_USE_FILE_LOCKING");
-    if (H5Pget_file_locking(fapl, &use_locks, &ignore) < 0)
+    hsize_t block = 0;
+    if (H5Pget_file_locking(fapl, &use_locks, &ignore) < 0 || H5Pget_meta_block_size(fapl, &block) < 0)
         return -1;
+    file->space.meta_block = block ? block : 1;
     if (setting && strcmp(setting, "BEST_EFFORT") == 0)
         ignore = 1;
     else if (setting && (strcmp(setting, "TRUE") == 0 || strcmp(setting, "1") == 0))

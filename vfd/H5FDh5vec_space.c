@@ -161,9 +161,10 @@ static void end_at(struct H5FD_h5vec_space *space, haddr_t eoa)
  * first 10 MiB. */
 static hsize_t next_zone(const struct H5FD_h5vec_space *space)
 {
-    hsize_t first = space->config.first_zone ? space->config.first_zone : FIRST_ZONE,
-            most = space->config.zone ? space->config.zone : LARGEST_ZONE,
-            zone = space->zones_size ? larger(space->zones_size / 8, FIRST_ZONE) : first;
+    hsize_t least = space->meta_block ? space->meta_block : FIRST_ZONE,
+            first = space->config.first_zone ? space->config.first_zone : least,
+            most = space->config.zone ? space->config.zone : larger(LARGEST_ZONE, least),
+            zone = space->zones_size ? larger(space->zones_size / 8, least) : first;
     return space->zones_size && zone > most ? most : zone;
 }
 

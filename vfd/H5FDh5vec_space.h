@@ -20,10 +20,11 @@ struct H5FD_h5vec_space {
     struct H5FD_h5vec_config config; /* defaults filled in, but for the sizes of zones */
     haddr_t limit;                   /* largest address */
     bool placing;
-    bool plain;       /* before placement: all at the end, since HDF5 pages or aligns the file itself */
-    haddr_t cursor;   /* the end of all that is owned by somebody */
-    haddr_t start;    /* of the current zone, before placement */
-    haddr_t pos, end; /* the current zone: first free byte, end */
+    bool plain;         /* before placement: all at the end, since HDF5 pages or aligns the file itself */
+    haddr_t cursor;     /* the end of all that is owned by somebody */
+    haddr_t start;      /* of the current zone, before placement */
+    haddr_t pos, end;   /* the current zone: first free byte, end */
+    hsize_t meta_block; /* before placement: the smallest zone, as H5Pset_meta_block_size says; 0: 2 KiB */
     hsize_t zones_size, zones_used;
     struct H5FD_h5vec_ranges zones, placed;
     haddr_t pending_addr; /* of the place call that was not used yet */
