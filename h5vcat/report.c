@@ -103,8 +103,8 @@ static void report_json(const struct command *c, const struct h5vcat_report *r)
                   "chunks", (json_int_t)r->chunks, "rounds", (json_int_t)r->rounds, "invalid_geometries",
                   (json_int_t)r->invalid_geometries, "seconds", r->seconds, "stages", "scan", r->seconds_scan,
                   "read", r->seconds_read, "exchange", r->seconds_exchange, "encode", r->seconds_encode,
-                  "write", r->seconds_write, "verify", r->seconds_verify, "plan", array_of(&c->plan), "left_out", (json_int_t)r->left_out,
-                  "left_out_records", array_of(&c->left_out));
+                  "write", r->seconds_write, "verify", r->seconds_verify, "plan", array_of(&c->plan),
+                  "left_out", (json_int_t)r->left_out, "left_out_records", array_of(&c->left_out));
     if (!o)
         return;
     json_dumpf(o, stdout, JSON_INDENT(2));

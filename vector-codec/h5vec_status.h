@@ -27,7 +27,7 @@ enum h5vec_status {
     H5VEC_E_WKT_NUMBER = 107,  /* not a decimal number, or out of a double's range */
     H5VEC_E_NONFINITE = 108,   /* a NaN or infinite coordinate where none is allowed */
     H5VEC_E_UNSUPPORTED = 109, /* a known geometry type that is not one of the seven; msg names it */
-    H5VEC_E_TRANSFORM = 110,   /* bytes that the coordinate transform does not write; msg says what is wrong */
+    H5VEC_E_TRANSFORM = 110, /* bytes that the coordinate transform does not write; msg says what is wrong */
     H5VEC_E_TRANSFORM_VERSION = 111, /* bytes of a version of the coordinate transform that is not known */
 
     /* formats: 200-299 */

@@ -8,8 +8,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define MAX_SIZE (UINT64_C(1) << 48) /* of anything in a header: sums of products of these stay in 64 bits   \
-                                      */
+#define MAX_SIZE                                                                                             \
+    (UINT64_C(1) << 48) /* of anything in a header: sums of products of these stay in 64 bits                \
+                         */
 
 static const uint8_t magic[4] = {'V', 'C', 'T', VCODEC_TRANSFORM_VERSION};
 
@@ -45,10 +46,13 @@ void vcodec_transform_free(struct vcodec_transform *t)
 {
     if (!t)
         return;
-    struct vcodec_buffer *single[] = {&t->sections, &t->heads, &t->members, &t->counts,
-                                      &t->runs,     &t->words, &t->escapes};
-    for (size_t i = 0; i < sizeof single / sizeof *single; i++)
-        free(single[i]->data);
+    free(t->sections.data);
+    free(t->heads.data);
+    free(t->members.data);
+    free(t->counts.data);
+    free(t->runs.data);
+    free(t->escapes.data);
+    free(t->words.data);
     for (int j = 0; j < VCODEC_ORDINATES; j++) {
         free(t->starts[j].data);
         free(t->rest[j].data);

@@ -252,7 +252,7 @@ static void guess_run(const struct scan *s, size_t from, struct vcodec_section *
 {
     static const enum vcodec_dim dims[] = {VCODEC_XY, VCODEC_XYZ, VCODEC_XYZM};
     unsigned best = SAMPLES / 3;
-    if (s->size - from < 16 * SAMPLES)
+    if (s->size - from < (size_t)16 * SAMPLES)
         return;
     for (size_t d = 0; d < sizeof dims / sizeof *dims; d++)
         for (size_t shift = 0; shift < 8; shift++) {

@@ -316,7 +316,7 @@ int H5FD_h5vec_behind_write(struct H5FD_h5vec_behind *b, uint64_t addr, size_t s
     const unsigned char *from = bytes;
     pthread_mutex_lock(&b->lock);
     int error = tell(b);
-    if (!error && !b->async && size >= b->block_size && !waits(b, addr, size)) {
+    if (!error && !b->async && size >= b->block_size / PART && !waits(b, addr, size)) {
         error = write_through(b, addr, size, bytes);
         size = 0;
     }
@@ -369,8 +369,8 @@ struct H5FD_h5vec_behind *H5FD_h5vec_behind_new(int fd, uint64_t block, uint64_t
     block = block < BLOCK_MIN ? BLOCK_MIN : block;
     uint64_t max = buffer / block, least = async ? 2 : 1;
     max = max < least ? least : max;
-    if (!b || block > SIZE_MAX || max > SIZE_MAX / sizeof *b->blocks ||
-        !(b->blocks = malloc((size_t)max * sizeof *b->blocks))) {
+    if (!b || block > SIZE_MAX || max > SIZE_MAX / sizeof(struct H5FD_h5vec_block *) ||
+        !(b->blocks = malloc((size_t)max * sizeof(struct H5FD_h5vec_block *)))) {
         free(b);
         return NULL;
     }

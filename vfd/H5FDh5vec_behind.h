@@ -23,9 +23,9 @@ struct H5FD_h5vec_behind *H5FD_h5vec_behind_new(int fd, uint64_t block, uint64_t
  * has returned yet. behind may be NULL. */
 int H5FD_h5vec_behind_free(struct H5FD_h5vec_behind *behind);
 
-/* The bytes are copied, or written if they are a block or more. An error may be that of an earlier write: of
- * the thread, or of what had to go down to make room. Bytes of earlier writes that could not be written still
- * wait; of this one, some may be lost. */
+/* The bytes are copied; without a thread, a quarter of a block or more is written at once if nothing waits in
+ * its range. An error may be that of an earlier write: of the thread, or of what had to go down to make room.
+ * Bytes of earlier writes that could not be written still wait; of this one, some may be lost. */
 int H5FD_h5vec_behind_write(struct H5FD_h5vec_behind *behind, uint64_t addr, size_t size, const void *bytes);
 
 /* What the file will hold when all is written: its bytes (zeros past its end) overlaid with what waits. */

@@ -338,7 +338,8 @@ static enum h5vec_status open_reader(struct foreign *foreign, int fd, struct h5v
         .max_record = max_record > MAX_RECORD ? MAX_RECORD
                       : max_record > 1        ? (size_t)max_record
                                               : 1,
-        .on_bad = foreign->config->bad == H5FD_H5VEC_BAD_SKIP ? H5VEC_FORMAT_BAD_SKIP : H5VEC_FORMAT_BAD_ERROR,
+        .on_bad =
+            foreign->config->bad == H5FD_H5VEC_BAD_SKIP ? H5VEC_FORMAT_BAD_SKIP : H5VEC_FORMAT_BAD_ERROR,
     };
     return h5vec_format_open_file(foreign->name, fd, &options, &foreign->reader, err);
 }

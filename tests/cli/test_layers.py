@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Text becomes a layer, layers become one layer: geometry, boxes, validity, block index, columns and metadata are
 compared with an encoder and a computation of the tests' own."""
+import os
 import random
+import sys
 
 import h5py
 import numpy as np
@@ -9,7 +11,10 @@ import numpy as np
 import geo
 from geo import G, check_layer, csv_file, some_rows, wkt_file, write
 from h5model import assert_same
-from h5vtest import H5VCAT, H5VINFO, check, h5dump_110, main, merge, run, test
+from h5vtest import H5VCAT, H5VINFO, SOURCE, check, fails, h5dump_110, main, merge, run, test
+
+sys.path.insert(0, os.path.join(SOURCE, "tests", "vfd"))
+import shapes  # noqa: E402
 
 
 def checked(path, name="layer"):
@@ -274,6 +279,29 @@ def test_blocks(folder):
     for text, layer in zip(texts, layers):
         merge([text], layer, 1)
     at_rank_counts(folder, layers, lambda out: check_layer(out, "layer", rows), ranks=(1, 3))
+
+
+@test
+def test_shapefiles_and_coordinates(folder):
+    """A shapefile by its content, with its .dbf; CSV with two columns of coordinates: rows like any other text's."""
+    points = [(i + 0.5, -i / 3) for i in range(200)]
+    fields = [(b"id", b"N", 6, 0), (b"name", b"C", 8, 0)]
+    table = shapes.dbf(fields, [[str(i).encode(), b"" if i % 3 else b"n%d" % i] for i in range(200)])
+    shp, shx = shapes.files(1, [shapes.point(*p) if i % 7 else shapes.null() for i, p in enumerate(points)])
+    shape = shapes.write(f"{folder}/shape", shp, shx, table, name=".dat")
+    text = write(f"{folder}/b.csv", "id,Lon,name,LAT\n" + "".join(f"{i},{x!r},,{y!r}\n" for i, (x, y) in enumerate(points)))
+    rows = [G(1, 0, p) if i % 7 else None for i, p in enumerate(points)] + [G(1, 0, p) for p in points]
+    columns = {"id": [str(i).encode() for i in range(200)] * 2,
+               "name": [None if i % 3 else b"n%d" % i for i in range(200)] + [None] * 200}
+    at_rank_counts(folder, [shape, text], lambda out: check_layer(out, "layer", rows, columns), ranks=(1, 3))
+
+
+@test
+def test_shapefiles_refused(folder):
+    shp, shx = shapes.files(1, [shapes.point(1, 2)] * 3)
+    out = f"{folder}/out/a.h5"
+    fails([shapes.write(f"{folder}/short", shp[:-5], shx)], out, 1, "short.shp", "record 3: ", ranks=(1, 2))
+    fails([shapes.write(f"{folder}/crs", shp, shx, prj=b"mine")], out, 1, "crs.shp", "'mine' is not a CRS", ranks=(1, 2))
 
 
 @test

@@ -96,6 +96,7 @@ def test_text(folder):
     with open(other, "w") as f:
         f.write("POINT (1 2)\n" * 300000)
     within(folder, [path, other], 2, 16 * MiB, "--chunk-size=1MiB")
+    within(folder, [path, other], 2, 16 * MiB, "--chunk-size=1MiB", "--codec=vector", "--verify")
 
 
 @test

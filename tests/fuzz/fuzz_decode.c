@@ -31,7 +31,8 @@ static size_t fit_header(uint8_t *header)
 {
     static const size_t unit[] = {VCODEC_SECTION_BYTES, 1, 4, 4, 1};
     size_t size = VCODEC_FORM_HEADER;
-    memcpy(header, "VCT\1\1\0\0\0", 8);
+    static const uint8_t begin[8] = {'V', 'C', 'T', VCODEC_TRANSFORM_VERSION, 1};
+    memcpy(header, begin, sizeof begin);
     vcodec_store64(header + 8, vcodec_load64(header + 8) % MOST);
     for (size_t i = 0; i < 5; i++) {
         uint64_t n = vcodec_load64(header + 16 + 8 * i) % 512;

@@ -11,6 +11,7 @@ static void round_trip(struct vcodec_transform *t, const uint8_t *raw, size_t si
     uint8_t *encoded = exactly(bound), *decoded = exactly(size);
     MUST(bound <= size + 64);
     MUST(vcodec_transform_encode(t, raw, size, encoded, &n, NULL) == H5VEC_OK && n <= bound);
+    MUST(n > 0);
     encoded = realloc(encoded, n);
     MUST(encoded);
     MUST(vcodec_transform_raw_size(encoded, n, &back, NULL) == H5VEC_OK && back == size);

@@ -102,7 +102,7 @@ static void put_points(struct maker *m, unsigned dim, bool ring)
 {
     uint32_t n = below(ring ? 30 : 12);
     put_count(m, n);
-    size_t first = m->size, bytes = vcodec_ordinates((enum vcodec_dim)dim) * 8;
+    size_t first = m->size, bytes = vcodec_ordinates((enum vcodec_dim)dim) * sizeof(double);
     for (uint32_t i = 0; i < n; i++)
         put_point(m, dim);
     if (ring && n > 1 && m->size + bytes < LARGEST && below(40))
@@ -150,15 +150,17 @@ static struct maker make(uint64_t seed, unsigned type, size_t size)
 
 START_TEST(every_type)
 {
-    struct maker m = make((uint64_t)_i, (unsigned)_i % 7 + 1, 50000);
-    round_trip(m.data, m.size);
+    for (unsigned type = 1; type <= 7; type++) {
+        struct maker m = make((uint64_t)_i * 7 + type, type, 50000);
+        round_trip(m.data, m.size);
+    }
 }
 END_TEST
 
 START_TEST(pieces_start_and_end_anywhere)
 {
     struct maker m = make((uint64_t)_i + 100, 0, LARGEST);
-    for (int i = 0; i < PROPERTY_RUNS / 20; i++) {
+    for (int i = 0; i < PROPERTY_RUNS / 10; i++) {
         size_t begin = below(LARGEST), n = below(20) ? below(4000) : below(LARGEST);
         n = n < LARGEST - begin ? n : LARGEST - begin;
         uint8_t *piece = guarded(n);
@@ -180,13 +182,15 @@ END_TEST
 
 START_TEST(mixed_with_other_bytes)
 {
-    struct maker m = make((uint64_t)_i + 1000, below(2) * 3, 20000);
-    for (unsigned i = 0; i < 1 + (unsigned)_i % 10; i++) {
-        size_t at = below((uint32_t)m.size - 300), n = below(300);
-        for (size_t k = 0; k < n; k++)
-            m.data[at + k] = (uint8_t)(below(2) ? below(256) : below(2));
+    for (unsigned places = 1; places <= 25; places++) {
+        struct maker m = make((uint64_t)_i * 25 + places + 1000, places % 2 * 3, 20000);
+        for (unsigned i = 0; i < places; i++) {
+            size_t at = below((uint32_t)m.size - 300), n = below(300);
+            for (size_t k = 0; k < n; k++)
+                m.data[at + k] = (uint8_t)(below(2) ? below(256) : below(2));
+        }
+        round_trip(m.data, m.size);
     }
-    round_trip(m.data, m.size);
 }
 END_TEST
 
@@ -204,12 +208,14 @@ END_TEST
 START_TEST(random_bytes_grow_by_less_than_64)
 {
     static uint8_t data[LARGEST];
-    state = (uint64_t)_i + 5;
-    size_t n = _i < 300 ? (size_t)_i : below(LARGEST);
-    unsigned most = _i % 3 == 0 ? 256 : _i % 3 == 1 ? 3 : 1;
-    for (size_t i = 0; i < n; i++)
-        data[i] = (uint8_t)below(most);
-    ck_assert_uint_le(round_trip(data, n), n + 64);
+    state = 5;
+    for (unsigned k = 0; k < 360; k++) {
+        size_t n = k < 300 ? k : below(LARGEST);
+        unsigned most = k % 3 == 0 ? 256 : k % 3 == 1 ? 3 : 1;
+        for (size_t i = 0; i < n; i++)
+            data[i] = (uint8_t)below(most);
+        ck_assert_uint_le(round_trip(data, n), n + 64);
+    }
 }
 END_TEST
 
@@ -434,12 +440,12 @@ int main(void)
     Suite *suite = suite_create("transform");
     TCase *tc = tcase_create("round trip");
     tcase_add_checked_fixture(tc, setup, teardown);
-    tcase_add_loop_test(tc, every_type, 0, 70);
-    tcase_add_loop_test(tc, pieces_start_and_end_anywhere, 0, 20);
-    tcase_add_loop_test(tc, small_inputs_cut_everywhere, 0, 16);
-    tcase_add_loop_test(tc, mixed_with_other_bytes, 0, 100);
+    tcase_add_loop_test(tc, every_type, 0, 10);
+    tcase_add_loop_test(tc, pieces_start_and_end_anywhere, 0, 10);
+    tcase_add_loop_test(tc, small_inputs_cut_everywhere, 0, 8);
+    tcase_add_loop_test(tc, mixed_with_other_bytes, 0, 4);
     tcase_add_test(tc, big_endian_geometries);
-    tcase_add_loop_test(tc, random_bytes_grow_by_less_than_64, 0, 360);
+    tcase_add_test(tc, random_bytes_grow_by_less_than_64);
     tcase_add_test(tc, golden_files);
     suite_add_tcase(suite, tc);
     tc = tcase_create("what is found");
@@ -452,7 +458,7 @@ int main(void)
     suite_add_tcase(suite, tc);
     tc = tcase_create("hostile");
     tcase_add_checked_fixture(tc, setup, teardown);
-    tcase_add_loop_test(tc, hostile_streams, 0, 12);
+    tcase_add_loop_test(tc, hostile_streams, 0, 8);
     tcase_add_test(tc, other_versions_are_refused);
     tcase_add_test(tc, claims_are_bounded);
     suite_add_tcase(suite, tc);

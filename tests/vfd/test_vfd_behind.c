@@ -239,7 +239,8 @@ static int threads(void)
 {
     DIR *dir = opendir("/proc/self/task");
     int n = -2;
-    while (dir && readdir(dir))
+    ck_assert(dir != NULL);
+    while (readdir(dir))
         n++;
     closedir(dir);
     return n;

@@ -291,7 +291,7 @@ static int failing_work(int mode, int kind, int nth)
     faults.writes_failing = kind == ONCE ? 1 : INT_MAX;
     faults.fired = 0;
     faults.pwrite_error = kind == FULL ? 0 : nth % 2 ? EIO : ENOSPC;
-    faults.disk = kind == FULL ? st.st_size + 3000 * nth : 0;
+    faults.disk = kind == FULL ? st.st_size + (off_t)3000 * nth : 0;
     bool good = true;
     for (int i = 0; i < 12; i++) {
         snprintf(name, sizeof name, "b%d", i);

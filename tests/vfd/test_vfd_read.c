@@ -10,10 +10,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <sys/socket.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
-#include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 ssize_t __real_pread64(int fd, void *bytes, size_t size, off_t offset);
@@ -504,6 +504,77 @@ START_TEST(swmr_readers_see_what_changes)
 }
 END_TEST
 
+static void say(int fd)
+{
+    ck_assert(write(fd, "", 1) == 1);
+}
+
+static void hear(int fd)
+{
+    char byte;
+    ck_assert(read(fd, &byte, 1) == 1);
+}
+
+/* The reader, in a process of its own: each time that it is told so, there are 100 values more. */
+static bool swmr_reader(int mode, int from, int to)
+{
+    hid_t fapl = fapl_of(mode), file, d;
+    bool good = true;
+    hear(from);
+    H5Pset_file_locking(fapl, 0, 1);
+    file = H5Fopen(path, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, fapl);
+    d = H5Dopen2(file, "d", H5P_DEFAULT);
+    for (int round = 1; round <= 5 && good; round++) {
+        int values[500] = {0};
+        say(to);
+        hear(from);
+        good = d >= 0 && H5Drefresh(d) >= 0;
+        hid_t space = H5Dget_space(d);
+        good = good && H5Sget_simple_extent_npoints(space) == round * 100 &&
+               H5Dread(d, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0;
+        for (int i = 0; i < round * 100; i++)
+            good = good && values[i] == i;
+        H5Sclose(space);
+    }
+    H5Dclose(d);
+    H5Fclose(file);
+    H5Pclose(fapl);
+    return good;
+}
+
+/* With any driver under the writer: HDF5's own, or this one. */
+START_TEST(swmr_through_HDF5)
+{
+    int there[2], back[2], status, values[500];
+    hid_t fapl = _i < MODES ? sec2_fapl() : fapl_of(_i - MODES);
+    ck_assert(pipe(there) == 0 && pipe(back) == 0);
+    pid_t child = fork();
+    if (child == 0) {
+        bool good = swmr_reader(_i % MODES, there[0], back[1]);
+        kill(getpid(), good ? SIGKILL : SIGABRT); /* valgrind would look for leaks in _exit */
+    }
+    for (int i = 0; i < 500; i++)
+        values[i] = i;
+    H5Pset_file_locking(fapl, 0, 1);
+    hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, fapl);
+    hid_t d = create_chunked(file, "d", 0, 0, 30, H5P_DEFAULT);
+    ck_assert_msg(H5Fstart_swmr_write(file) >= 0, "%s", error_text());
+    say(there[1]);
+    for (hsize_t n = 100; n <= 500; n += 100) {
+        hear(back[0]);
+        ck_assert(H5Dset_extent(d, &n) >= 0);
+        ck_assert(H5Dwrite(d, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
+        ck_assert(H5Dflush(d) >= 0);
+        say(there[1]);
+    }
+    ck_assert(waitpid(child, &status, 0) == child);
+    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    H5Dclose(d);
+    H5Fclose(file);
+    H5Pclose(fapl);
+}
+END_TEST
+
 /* Raw data may be others' work while metadata is ours; a read of it sees theirs. */
 START_TEST(raw_data_of_a_file_that_is_written_is_not_kept)
 {
@@ -667,6 +738,7 @@ int main(void)
     tcase_add_loop_test(tcase, converted_values_and_missing_chunks, 0, 2);
     tcase_add_loop_test(tcase, vectors_of_any_pieces, 0, 4 * MODES);
     tcase_add_loop_test(tcase, swmr_readers_see_what_changes, 0, MODES);
+    tcase_add_loop_test(tcase, swmr_through_HDF5, 0, 2 * MODES);
     tcase_add_loop_test(tcase, raw_data_of_a_file_that_is_written_is_not_kept, 0, MODES);
     tcase_add_loop_test(tcase, a_file_that_shrinks, 0, MODES);
     tcase_add_loop_test(tcase, past_the_end_and_over_it, 0, MODES);
