@@ -14,6 +14,8 @@
 
 #include "H5FDh5vec_err.h"
 
+#include <string.h>
+
 /* Sizes of zones where none are given: in placement; before it the first, as HDF5's own block of metadata,
  * and the largest. */
 #define PLACED_ZONE ((hsize_t)65536)
@@ -157,6 +159,29 @@ static void end_at(struct H5FD_h5vec_space *space, haddr_t eoa)
     space->start = space->pos = space->end = space->cursor = eoa;
 }
 
+/* The current zone is left for another. */
+static void leave_zone(struct H5FD_h5vec_space *space)
+{
+    if (space->pos == space->end)
+        return;
+    if (space->n_left == H5FD_H5VEC_LEFT_MAX)
+        memmove(space->left, space->left + 1, --space->n_left * sizeof space->left[0]);
+    space->left[space->n_left++] = (struct H5FD_h5vec_left){space->start, space->pos, space->end};
+}
+
+/* The file now ends at eoa, before the current zone's end: perhaps where a zone ends that was left. */
+static void return_to_zone(struct H5FD_h5vec_space *space, haddr_t eoa)
+{
+    end_at(space, eoa);
+    while (space->n_left > 0 && space->left[space->n_left - 1].end >= eoa) {
+        const struct H5FD_h5vec_left *left = &space->left[--space->n_left];
+        if (left->end > eoa)
+            continue;
+        space->start = left->start;
+        space->pos = left->pos;
+    }
+}
+
 /* An eighth of the metadata so far: that much is lost when raw data alone follows, and 60 zones hold the
  * first 10 MiB. */
 static hsize_t next_zone(const struct H5FD_h5vec_space *space)
@@ -182,6 +207,8 @@ static herr_t alloc_beyond(struct H5FD_h5vec_space *space, hsize_t size, haddr_t
     *addr = elsewhere || !last ? at : space->pos;
     if (elsewhere)
         return 0;
+    if (!last)
+        leave_zone(space);
     space->start = last ? space->start : at;
     space->pos = *addr + size;
     space->end = space->cursor;
@@ -222,7 +249,7 @@ static herr_t set_end(struct H5FD_h5vec_space *space, haddr_t eoa)
     else if (!last && eoa >= space->end)
         space->cursor = eoa;
     else
-        end_at(space, eoa);
+        return_to_zone(space, eoa);
     return 0;
 }
 
