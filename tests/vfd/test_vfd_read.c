@@ -553,6 +553,7 @@ START_TEST(swmr_through_HDF5)
         bool good = swmr_reader(_i % MODES, there[0], back[1]);
         kill(getpid(), good ? SIGKILL : SIGABRT); /* valgrind would look for leaks in _exit */
     }
+    close(back[1]); /* so that it is heard when the reader is gone */
     for (int i = 0; i < 500; i++)
         values[i] = i;
     H5Pset_file_locking(fapl, 0, 1);
