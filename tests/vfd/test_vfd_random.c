@@ -184,9 +184,21 @@ static void start_target(struct test *t, const char *mode, const struct H5FD_h5v
     }
 }
 
+/* Files that HDF5 allocates in pages may be read and written through its page buffer. */
+static void buffer_pages(struct test *t)
+{
+    H5Pset_page_buffer_size(t->sec2, 65536, 0, 0);
+    for (int i = 0; i < t->targets; i++)
+        H5Pset_page_buffer_size(t->target[i].fapl, 65536, 0, 0);
+}
+
 static void create_files(struct test *t)
 {
     hid_t fcpl = random_fcpl(&t->r, t->sec2);
+    H5F_fspace_strategy_t strategy = H5F_FSPACE_STRATEGY_NONE;
+    H5Pget_file_space_strategy(fcpl, &strategy, NULL, NULL);
+    if (strategy == H5F_FSPACE_STRATEGY_PAGE && rnd_once_in(&t->r, 2))
+        buffer_pages(t);
     for (int i = 0; i < t->targets; i++) {
         struct target *target = &t->target[i];
         target->file = H5Fcreate(target->path, H5F_ACC_TRUNC, fcpl, target->fapl);
