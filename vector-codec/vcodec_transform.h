@@ -5,8 +5,8 @@
  * in byte planes, headers and counts go apart. docs/codec.md specifies the encoded form byte by byte.
  *
  * The input may be any bytes: a piece that starts and ends inside geometries, or no WKB at all. Local,
- * thread-safe (a struct vcodec_transform is one thread's), independent of the locale and of the rounding
- * mode's direction.
+ * thread-safe (a struct vcodec_transform is one thread's), independent of the locale; the rounding mode must
+ * be the default one.
  */
 #ifndef VCODEC_TRANSFORM_H
 #define VCODEC_TRANSFORM_H
@@ -21,8 +21,8 @@
  * hostile input. */
 #define VCODEC_TRANSFORM_EXPANSION 16
 
-/* Scratch memory for encoding and decoding, kept from call to call: up to three times the largest raw size
- * in practice, seven at worst. */
+/* Scratch memory for encoding and decoding, kept from call to call: two to four times the largest raw size.
+ */
 struct vcodec_transform;
 enum h5vec_status vcodec_transform_new(struct vcodec_transform **out, struct h5vec_error *err);
 void vcodec_transform_free(struct vcodec_transform *t);

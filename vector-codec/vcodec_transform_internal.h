@@ -96,6 +96,37 @@ void vcodec_words64(const uint8_t *planes, size_t n, unsigned width, uint64_t *w
 void vcodec_pair(const uint8_t *x, const uint8_t *y, size_t n, uint8_t *pairs);
 void vcodec_unpair(const uint8_t *pairs, size_t n, uint8_t *x, uint8_t *y);
 
+/* What the files of the encoder share. */
+struct vcodec_encoder {
+    struct vcodec_transform *t;
+    const uint8_t *raw;
+    struct vcodec_form form;
+    uint8_t *out;
+    size_t at, room;
+    bool full;      /* does not fit: the plain form is as small */
+    size_t escapes; /* of the ordinates so far */
+};
+
+static inline uint64_t *vcodec_starts_of(const struct vcodec_encoder *e, unsigned j)
+{
+    return e->t->starts[j].data;
+}
+
+static inline uint64_t *vcodec_rest_of(const struct vcodec_encoder *e, unsigned j)
+{
+    return e->t->rest[j].data;
+}
+
+/* Points of a run that have values: a closed ring's last one has none. */
+static inline uint64_t vcodec_stored_points(const struct vcodec_encoder *e, const struct vcodec_run *run)
+{
+    return run->points - (run->ring && e->form.closed);
+}
+
+/* Gather the values of ordinate j into t->starts[j] and t->rest[j] and make integers of them, by decimals if
+ * it has them, else of its bits; escapes are appended to t->escapes. False: no memory. */
+bool vcodec_convert(struct vcodec_encoder *e, unsigned j);
+
 /* Which of x y z m the k-th ordinate of a point is. */
 static inline unsigned vcodec_ordinate_index(unsigned dim, unsigned k)
 {

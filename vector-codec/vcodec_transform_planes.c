@@ -7,31 +7,37 @@
 
 #define TILE 2048
 
-void vcodec_planes32(const uint32_t *words, size_t n, unsigned width, uint8_t *planes)
+/* m words of a tile to planes that are n bytes apart. */
+static void tile32(const uint32_t *restrict words, size_t m, unsigned width, uint8_t *planes, size_t n)
 {
-    for (size_t tile = 0; tile < n; tile += TILE) {
-        size_t m = n - tile < TILE ? n - tile : TILE;
-        for (unsigned w = 0; w < width; w++) {
-            uint8_t *restrict to = planes + w * n + tile;
-            const uint32_t *restrict from = words + tile;
-            unsigned shift = 8 * w;
-            for (size_t i = 0; i < m; i++)
-                to[i] = (uint8_t)(from[i] >> shift);
-        }
+    for (unsigned w = 0; w < width; w++) {
+        uint8_t *restrict to = planes + w * n;
+        unsigned shift = 8 * w;
+        for (size_t i = 0; i < m; i++)
+            to[i] = (uint8_t)(words[i] >> shift);
     }
 }
 
+void vcodec_planes32(const uint32_t *words, size_t n, unsigned width, uint8_t *planes)
+{
+    for (size_t tile = 0; tile < n; tile += TILE)
+        tile32(words + tile, n - tile < TILE ? n - tile : TILE, width, planes + tile, n);
+}
+
+/* The halves of a tile's words go apart, since loops over 32-bit words are faster. */
 void vcodec_planes64(const uint64_t *words, size_t n, unsigned width, uint8_t *planes)
 {
+    uint32_t half[TILE];
     for (size_t tile = 0; tile < n; tile += TILE) {
         size_t m = n - tile < TILE ? n - tile : TILE;
-        for (unsigned w = 0; w < width; w++) {
-            uint8_t *restrict to = planes + w * n + tile;
-            const uint64_t *restrict from = words + tile;
-            unsigned shift = 8 * w;
-            for (size_t i = 0; i < m; i++)
-                to[i] = (uint8_t)(from[i] >> shift);
-        }
+        for (size_t i = 0; i < m; i++)
+            half[i] = (uint32_t)words[tile + i];
+        tile32(half, m, width < 4 ? width : 4, planes + tile, n);
+        if (width <= 4)
+            continue;
+        for (size_t i = 0; i < m; i++)
+            half[i] = (uint32_t)(words[tile + i] >> 32);
+        tile32(half, m, width - 4, planes + 4 * n + tile, n);
     }
 }
 

@@ -19,7 +19,7 @@ struct scan {
     const uint8_t *raw;
     size_t size;
     struct vcodec_form *f;
-    size_t kept;
+    uint64_t runs[4], points[4]; /* of each dimension */
     bool no_memory;
 };
 
@@ -62,11 +62,8 @@ static void put_run(struct scan *s, size_t at, uint64_t points, bool ring, unsig
         s->f->closed = false;
     ((struct vcodec_run *)s->t->runs.data)[s->t->run_count++] = (struct vcodec_run){
         .offset = at, .points = points & ((UINT64_C(1) << 61) - 1), .ring = ring, .dim = dim & 3};
-    for (unsigned k = 0; k < vcodec_ordinates((enum vcodec_dim)dim); k++) {
-        struct vcodec_ordinate *o = &s->f->ordinate[vcodec_ordinate_index(dim, k)];
-        o->starts++;
-        o->rest += points - 1;
-    }
+    s->runs[dim]++;
+    s->points[dim] += points;
 }
 
 static void put_section(struct scan *s, struct vcodec_section section)
@@ -300,5 +297,11 @@ bool vcodec_scan(struct vcodec_transform *t, const uint8_t *raw, size_t size, st
         at = put_next(&s, at);
     if (at < size)
         put_section(&s, (struct vcodec_section){.kept = size - at});
+    for (unsigned dim = 0; dim < 4; dim++)
+        for (unsigned k = 0; k < vcodec_ordinates((enum vcodec_dim)dim); k++) {
+            struct vcodec_ordinate *o = &f->ordinate[vcodec_ordinate_index(dim, k)];
+            o->starts += s.runs[dim];
+            o->rest += s.points[dim] - s.runs[dim];
+        }
     return !s.no_memory;
 }

@@ -4,8 +4,9 @@
  * while the raw data is written by others, at addresses chosen beforehand. The file is plain HDF5: addresses
  * are file offsets, and any driver opens it. docs/design.md section 1 has the idea and the rules.
  *
- * A new file gets its first bytes, and so its signature, in H5Fclose, when everything else is on disk: one
- * that was never closed is no HDF5 file. H5Fclose fails, and leaves it so, if any write failed before.
+ * In placement a new file gets its first bytes, and so its signature, in H5Fclose, when everything else is on
+ * disk: one that was never closed is no HDF5 file. H5Fclose fails, and leaves it so, if any write failed
+ * before. Other new files get them in the first H5Fflush or in H5Fclose.
  *
  * All functions are local and may be called only where HDF5 functions may.
  */
@@ -71,8 +72,8 @@ H5_DLL herr_t H5Pget_fapl_h5vec(hid_t fapl, struct H5FD_h5vec_config *config);
  * the two never overlap. file: a file identifier opened through this driver for writing, whose creation list
  * says H5F_FSPACE_STRATEGY_NONE and whose access list leaves H5Pset_alignment at 1.
  *
- * Until the first call of this function or the next the file is like any other: no zones, allocations at its
- * end, truncated to it. Call it before others write to the file. */
+ * Until the first call of this function or the next the file is like any other, and truncated to its end.
+ * Call it before others write to the file. */
 H5_DLL herr_t H5FD_h5vec_reserve(hid_t file, hsize_t size, haddr_t *addr);
 
 /* The next raw allocation (H5Dwrite_chunk of a new chunk, or H5Dcreate of a contiguous dataset with early

@@ -14,7 +14,7 @@
 
 #include "H5FDh5vec_err.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 /* Sizes of zones where none are given: in placement; before it the first, as HDF5's own block of metadata,
  * and the largest. */
@@ -66,7 +66,7 @@ herr_t H5FD_h5vec_space_begin(struct H5FD_h5vec_space *space, bool created, hadd
     space->pos = space->end = space->cursor = H5FD_h5vec_space_eoa(space);
     space->placing = true;
     space->zones_used = space->pos;
-    space->zones_size = 0;
+    space->zones_size = space->left_count = 0;
     if (created) { /* what there is becomes a zone at the start of the file, which goes on */
         if (add_zone(space, 0, larger(space->pos, first)) < 0)
             return -1;
@@ -153,33 +153,38 @@ static herr_t more_room(struct H5FD_h5vec_space *space, hsize_t size, bool *else
 
 /* ---- Before placement ---------------------------------------------------------------------------------- */
 
-/* All up to eoa is in use, and a zone that begins there is empty. */
-static void end_at(struct H5FD_h5vec_space *space, haddr_t eoa)
-{
-    space->start = space->pos = space->end = space->cursor = eoa;
-}
-
-/* The current zone is left for another. */
+/* The current zone is left for another. Without memory its rest is forgotten, which costs just that. */
 static void leave_zone(struct H5FD_h5vec_space *space)
 {
-    if (space->pos == space->end)
-        return;
-    if (space->n_left == H5FD_H5VEC_LEFT_MAX)
-        memmove(space->left, space->left + 1, --space->n_left * sizeof space->left[0]);
-    space->left[space->n_left++] = (struct H5FD_h5vec_left){space->start, space->pos, space->end};
+    if (space->left_count == space->left_room) {
+        size_t room = space->left_room ? 2 * space->left_room : 16;
+        struct H5FD_h5vec_zone *left = realloc(space->left, room * sizeof *left);
+        if (!left)
+            return;
+        space->left = left;
+        space->left_room = room;
+    }
+    if (space->pos < space->end)
+        space->left[space->left_count++] = (struct H5FD_h5vec_zone){space->start, space->pos, space->end};
 }
 
-/* The file now ends at eoa, before the current zone's end: perhaps where a zone ends that was left. */
-static void return_to_zone(struct H5FD_h5vec_space *space, haddr_t eoa)
+/* All up to addr is in use, and the zone that begins there is empty. */
+static void begin_zone(struct H5FD_h5vec_space *space, haddr_t addr)
 {
-    end_at(space, eoa);
-    while (space->n_left > 0 && space->left[space->n_left - 1].end >= eoa) {
-        const struct H5FD_h5vec_left *left = &space->left[--space->n_left];
-        if (left->end > eoa)
-            continue;
-        space->start = left->start;
-        space->pos = left->pos;
-    }
+    space->start = space->pos = space->end = space->cursor = addr;
+}
+
+/* The file ends at eoa, where perhaps an earlier zone ends. */
+static void end_at(struct H5FD_h5vec_space *space, haddr_t eoa)
+{
+    struct H5FD_h5vec_zone zone = {eoa, eoa, eoa};
+    while (space->left_count > 0 && space->left[space->left_count - 1].end > eoa)
+        space->left_count--;
+    if (space->left_count > 0 && space->left[space->left_count - 1].end == eoa)
+        zone = space->left[--space->left_count];
+    space->start = zone.start;
+    space->pos = zone.pos;
+    space->end = space->cursor = zone.end;
 }
 
 /* An eighth of the metadata so far: that much is lost when raw data alone follows, and 60 zones hold the
@@ -219,11 +224,11 @@ static herr_t alloc_ordinary(struct H5FD_h5vec_space *space, bool raw, hsize_t s
 {
     haddr_t eoa = H5FD_h5vec_space_eoa(space);
     if (space->plain || (raw && eoa == space->start)) { /* and an empty zone at the end is none */
-        end_at(space, eoa);
+        begin_zone(space, eoa);
         if (advance(space, eoa, size) < 0)
             return -1;
         *addr = eoa;
-        end_at(space, space->cursor);
+        begin_zone(space, space->cursor);
     } else if (raw) {
         haddr_t at = space->cursor;
         if (advance(space, at, size) < 0)
@@ -249,7 +254,7 @@ static herr_t set_end(struct H5FD_h5vec_space *space, haddr_t eoa)
     else if (!last && eoa >= space->end)
         space->cursor = eoa;
     else
-        return_to_zone(space, eoa);
+        end_at(space, eoa);
     return 0;
 }
 
@@ -332,4 +337,6 @@ void H5FD_h5vec_space_clear(struct H5FD_h5vec_space *space)
 {
     H5FD_h5vec_ranges_clear(&space->zones);
     H5FD_h5vec_ranges_clear(&space->placed);
+    free(space->left);
+    space->left = NULL;
 }

@@ -16,11 +16,9 @@
 #include "H5FDh5vec.h"
 #include "H5FDh5vec_ranges.h"
 
-/* A zone that another followed, and has a rest. */
-struct H5FD_h5vec_left {
+struct H5FD_h5vec_zone {
     haddr_t start, pos, end;
 };
-enum { H5FD_H5VEC_LEFT_MAX = 64 };
 
 struct H5FD_h5vec_space {
     struct H5FD_h5vec_config config; /* defaults filled in, but for the sizes of zones */
@@ -31,9 +29,8 @@ struct H5FD_h5vec_space {
     haddr_t start;      /* of the current zone, before placement */
     haddr_t pos, end;   /* the current zone: first free byte, end */
     hsize_t meta_block; /* before placement: the smallest zone, as H5Pset_meta_block_size says; 0: 2 KiB */
-    /* Before placement: should all behind one be freed, it is the current one again. The latest ones. */
-    struct H5FD_h5vec_left left[H5FD_H5VEC_LEFT_MAX];
-    unsigned n_left;
+    struct H5FD_h5vec_zone *left; /* before placement: earlier zones that are not full */
+    size_t left_count, left_room;
     hsize_t zones_size, zones_used;
     struct H5FD_h5vec_ranges zones, placed;
     haddr_t pending_addr; /* of the place call that was not used yet */

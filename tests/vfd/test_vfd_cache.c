@@ -138,15 +138,15 @@ END_TEST
 /* The oldest goes first: a page that is used all the time stays. */
 START_TEST(the_least_recently_used_is_forgotten)
 {
-    struct H5FD_h5vec_cache *cache = make(10 * 512, 1, 0);
+    struct H5FD_h5vec_cache *cache = make(5120, 1, 0);
     for (uint64_t page = 1; page < 100; page++) {
         expect(cache, 0, 8);
         expect(cache, page * 512, 8);
     }
     ck_assert_uint_eq(disk.calls, 100);
-    expect(cache, 91 * 512, 8);
+    expect(cache, UINT64_C(91) * 512, 8);
     ck_assert_uint_eq(disk.calls, 100);
-    expect(cache, 90 * 512, 8);
+    expect(cache, UINT64_C(90) * 512, 8);
     ck_assert_uint_eq(disk.calls, 101);
     H5FD_h5vec_cache_free(cache);
 }
@@ -255,7 +255,7 @@ START_TEST(hints_of_rubbish)
         unsigned char *bytes = malloc(size + 1); /* valgrind and ASan see where it ends */
         for (size_t i = 0; i < size; i++)
             bytes[i] = (unsigned char)(rand_r(&seed) % (round % 3 ? 256 : 3));
-        const char *signature = &"SNOD\1TREE\0HEAP\0"[5 * (rand_r(&seed) % 3)];
+        const char *signature = &"SNOD\1TREE\0HEAP\0"[(size_t)5 * (size_t)(rand_r(&seed) % 3)];
         for (size_t i = 0; i + 5 <= size; i += 50)
             memcpy(bytes + i, signature, 5);
         uint64_t base = round % 5 == 0 ? UINT64_MAX : (uint64_t)rand_r(&seed) % 10000;
@@ -353,7 +353,7 @@ START_TEST(sieve_jumps_read_little)
     struct H5FD_h5vec_sieve sieve = sieve_of(65536);
     for (uint64_t i = 1; i < 20; i++)
         sieve_expect(&sieve, i * i * 7919 % (FILE_SIZE / 20000) * 20000, 500);
-    ck_assert_msg(disk.loaded <= 10 * 8192, "%llu bytes", (unsigned long long)disk.loaded);
+    ck_assert_msg(disk.loaded <= 81920, "%llu bytes", (unsigned long long)disk.loaded);
     disk.broken = 101000; /* what is asked for is there, what is behind it cannot be read */
     sieve_expect(&sieve, 100900, 100);
     H5FD_h5vec_sieve_clear(&sieve);

@@ -159,6 +159,27 @@ START_TEST(zones_grow)
 }
 END_TEST
 
+/* All that came later is freed again, from the end: the file is as small as before. */
+START_TEST(zones_that_were_left_come_back)
+{
+    haddr_t meta[200], raw[200];
+    space.config.first_zone = space.config.zone = 0;
+    for (int i = 0; i < 200; i++) {
+        ck_assert(H5FD_h5vec_space_alloc(&space, false, 300, &meta[i]) >= 0);
+        ck_assert(H5FD_h5vec_space_alloc(&space, true, 700, &raw[i]) >= 0);
+    }
+    for (int i = 199; i > 0; i--) { /* raw data and metadata are freed as they come to the end */
+        H5FD_h5vec_space_free(&space, raw[i], 700);
+        for (int j = 199; j >= i; j--)
+            H5FD_h5vec_space_free(&space, meta[j], 300);
+    }
+    H5FD_h5vec_space_free(&space, raw[0], 700);
+    for (int i = 199; i > 0; i--)
+        H5FD_h5vec_space_free(&space, meta[i], 300);
+    ck_assert_uint_eq(H5FD_h5vec_space_eoa(&space), 300);
+}
+END_TEST
+
 START_TEST(an_unused_zone_at_the_end_is_not_there)
 {
     haddr_t addr;
@@ -206,6 +227,7 @@ int main(void)
     tcase_add_loop_test(tcase, ranges_like_a_bitmap, 0, 20);
     tcase_add_loop_test(tcase, space_like_a_map, 0, 60);
     tcase_add_test(tcase, zones_grow);
+    tcase_add_test(tcase, zones_that_were_left_come_back);
     tcase_add_test(tcase, an_unused_zone_at_the_end_is_not_there);
     tcase_add_test(tcase, the_largest_address);
     return run_tests("vfd_space", tcase);
