@@ -123,7 +123,8 @@ static void fail_hdf5(struct test *t, const struct target *target, const char *w
     fail(t, target, "%s", what);
 }
 
-/* Kinds of files: what creation and access lists can say that changes how a driver is called. */
+/* Kinds of files: what creation and access lists can say that changes how a driver is called. Not HDF5's page
+ * buffer: with it, HDF5 1.14.5 itself corrupts its memory at a sequence in some hundreds. */
 static hid_t random_fcpl(struct rnd *r, hid_t fapl)
 {
     static const hsize_t blocks[] = {0, 0, 512, 2048};
@@ -184,21 +185,9 @@ static void start_target(struct test *t, const char *mode, const struct H5FD_h5v
     }
 }
 
-/* Files that HDF5 allocates in pages may be read and written through its page buffer. */
-static void buffer_pages(struct test *t)
-{
-    H5Pset_page_buffer_size(t->sec2, 65536, 0, 0);
-    for (int i = 0; i < t->targets; i++)
-        H5Pset_page_buffer_size(t->target[i].fapl, 65536, 0, 0);
-}
-
 static void create_files(struct test *t)
 {
     hid_t fcpl = random_fcpl(&t->r, t->sec2);
-    H5F_fspace_strategy_t strategy = H5F_FSPACE_STRATEGY_NONE;
-    H5Pget_file_space_strategy(fcpl, &strategy, NULL, NULL);
-    if (strategy == H5F_FSPACE_STRATEGY_PAGE && rnd_once_in(&t->r, 2))
-        buffer_pages(t);
     for (int i = 0; i < t->targets; i++) {
         struct target *target = &t->target[i];
         target->file = H5Fcreate(target->path, H5F_ACC_TRUNC, fcpl, target->fapl);
