@@ -2,6 +2,7 @@
 
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
+pkg_check_modules(SHAPELIB REQUIRED IMPORTED_TARGET shapelib)
 # Debian's Python has h5py and numpy; one from elsewhere in PATH mostly does not.
 find_program(H5VEC_PYTHON NAMES python3 PATHS /usr/bin /usr/local/bin NO_DEFAULT_PATH)
 

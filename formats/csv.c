@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * CSV (RFC 4180) with a header line and a WKT column. A record is divided where it lies in the window; if the
+ * CSV (RFC 4180) with a header line and a geometry. A record is divided where it lies in the window; if the
  * window ends before the record does, more is read and the record is divided anew (the window doubles, so
  * that is cheap). Strict: a quote inside an unquoted field, text after a closing quote and a lone carriage
  * return are errors. Empty lines are skipped.
@@ -8,7 +8,7 @@
 #include "format_internal.h"
 
 #include <string.h>
-#include <strings.h>
+#include "vcodec_utf8.h"
 
 /* One record on its way through. p moves from input->begin on; what[] says what was wrong at p. */
 struct record {
@@ -25,6 +25,7 @@ enum outcome {
     BAD_AFTER,  /* at p: text after the closing quote */
     BAD_CR,     /* at p: a carriage return that is not before a line feed */
     BAD_OPEN,   /* the input ends inside quotes */
+    BAD_COUNT,  /* at p: more fields than a format may have */
 };
 
 /* What ends a field at record->p: moves past it. */
@@ -96,6 +97,7 @@ static enum h5vec_status refuse(const struct h5vec_format_input *input, const st
         [BAD_AFTER] = "text after the quote that closes the field",
         [BAD_CR] = "a carriage return without a line feed",
         [BAD_OPEN] = "the input ends before the quote that opens here is closed",
+        [BAD_COUNT] = "the record has too many fields",
     };
     const char *at = outcome == BAD_OPEN ? field->text - 1 : record->p;
     return h5vec_format_input_error(input, at, H5VEC_E_FORMAT_RECORD, err, "%s", words[outcome]);
@@ -122,6 +124,8 @@ static enum h5vec_status divide(struct h5vec_format_reader *reader, size_t *coun
                                    sizeof *reader->fields))
                 return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "no memory for the fields of a record");
             outcome = next_field(&record, &reader->fields[record.count++]);
+            if (outcome == FIELD && record.count > H5VEC_FORMAT_MAX_COLUMNS)
+                outcome = BAD_COUNT;
         } while (outcome == FIELD);
         if (outcome != MORE)
             break;
@@ -158,47 +162,65 @@ static enum h5vec_status next_record(struct h5vec_format_reader *reader, size_t 
     }
 }
 
-/* The field whose name says that it is the geometry, else count. */
-static size_t named_geometry(const struct h5vec_format_field *fields, size_t count)
+/* The header's field as a column: its name in UTF-8, two quotes made one. */
+static enum h5vec_status add_column(struct h5vec_format_reader *reader,
+                                    const struct h5vec_format_field *field, struct h5vec_error *err)
 {
-    static const char *const names[] = {"WKT", "geometry", "geom", "the_geom"};
-    for (size_t n = 0; n < sizeof names / sizeof names[0]; n++)
-        for (size_t i = 0; i < count; i++)
-            if (fields[i].size == strlen(names[n]) &&
-                strncasecmp(fields[i].text, names[n], fields[i].size) == 0)
-                return i;
-    return count;
-}
-
-static size_t first_wkt(const struct h5vec_format_field *fields, size_t count)
-{
-    size_t i = 0;
-    while (i < count && !h5vec_format_is_wkt(fields[i].text, fields[i].size))
-        i++;
-    return i;
-}
-
-/* All fields of the header become columns; the geometry's is taken out again when it is known. */
-static enum h5vec_status read_header(struct h5vec_format_reader *reader, size_t *count,
-                                     struct h5vec_error *err)
-{
-    size_t size;
-    enum h5vec_status status = divide(reader, count, &size, err);
-    if (status != H5VEC_OK)
+    size_t good = vcodec_utf8_check(field->text, field->size);
+    if (h5vec_format_is_wkt(field->text, field->size))
+        return h5vec_format_input_error(&reader->input, field->text, H5VEC_E_FORMAT_UNKNOWN, err,
+                                        "WKT where CSV has the names of its columns: add a header line");
+    if (good < field->size)
+        return h5vec_format_input_error(&reader->input, field->text + good, H5VEC_E_FORMAT_RECORD, err,
+                                        "a column's name that is not UTF-8 text");
+    enum h5vec_status status = h5vec_format_rows_column(&reader->rows, field->text, field->size, err);
+    if (status != H5VEC_OK || !field->doubled)
         return status;
-    for (size_t i = 0; i < *count; i++) {
-        const struct h5vec_format_field *field = &reader->fields[i];
-        if (h5vec_format_is_wkt(field->text, field->size))
-            return h5vec_format_input_error(&reader->input, field->text, H5VEC_E_FORMAT_UNKNOWN, err,
-                                            "WKT where CSV has the names of its columns: add a header line");
-        status = h5vec_format_rows_column(reader, field, err);
-        if (status != H5VEC_OK)
-            return status;
+    char *from = reader->rows.column[reader->rows.columns - 1].name, *to = from;
+    for (; *from; from++) {
+        *to++ = *from;
+        from += from[0] == '"';
     }
-    reader->field_count = *count;
-    reader->geometry_field = named_geometry(reader->fields, *count);
-    h5vec_format_input_take(&reader->input, size);
+    *to = '\0';
     return H5VEC_OK;
+}
+
+/* All fields of the header become columns; the geometry's are taken out again when they are known. */
+static enum h5vec_status read_header(struct h5vec_format_reader *reader, struct h5vec_error *err)
+{
+    size_t size = 0;
+    enum h5vec_status status = divide(reader, &reader->field_count, &size, err);
+    for (size_t i = 0; i < reader->field_count && status == H5VEC_OK; i++)
+        status = add_column(reader, &reader->fields[i], err);
+    if (status == H5VEC_OK)
+        h5vec_format_input_take(&reader->input, size);
+    return status;
+}
+
+/* Which field of the first record is WKT. That it is malformed is for row to say. */
+static enum h5vec_status find_wkt(struct h5vec_format_reader *reader, struct h5vec_error *err)
+{
+    size_t count = 0, size = 0;
+    enum h5vec_status status = next_record(reader, &count, &size, err);
+    if (status != H5VEC_OK)
+        return status == H5VEC_E_FORMAT_RECORD ? H5VEC_OK : status;
+    if (size == 0 || count != reader->field_count)
+        return H5VEC_OK;
+    for (size_t i = 0; i < count && reader->geometry_field == H5VEC_FORMAT_NO_FIELD; i++)
+        if (h5vec_format_is_wkt(reader->fields[i].text, reader->fields[i].size))
+            reader->geometry_field = i;
+    return H5VEC_OK;
+}
+
+static void drop_geometry(struct h5vec_format_reader *reader)
+{
+    size_t x = reader->x_field, y = reader->y_field;
+    if (reader->geometry_field != H5VEC_FORMAT_NO_FIELD) {
+        h5vec_format_rows_drop_column(&reader->rows, reader->geometry_field);
+        return;
+    }
+    h5vec_format_rows_drop_column(&reader->rows, x > y ? x : y); /* the later one first */
+    h5vec_format_rows_drop_column(&reader->rows, x > y ? y : x);
 }
 
 /* The last format that is tried: it takes the header from the window before it knows. */
@@ -206,20 +228,23 @@ static enum h5vec_status probe(struct h5vec_format_reader *reader, size_t line_s
                                struct h5vec_error *err)
 {
     (void)line_size; /* a header may have line ends inside quotes */
-    size_t columns = 0, count = 0, size = 0;
-    enum h5vec_status status = read_header(reader, &columns, err);
+    reader->field_count = 0;
+    enum h5vec_status status = read_header(reader, err);
+    /* What is not even divisible into fields is not CSV, rather than bad CSV. */
+    if (status != H5VEC_OK)
+        return status == H5VEC_E_FORMAT_RECORD ? H5VEC_OK : status;
+    reader->geometry_field = h5vec_format_csv_wkt(&reader->rows);
     /* A single column must have a known name: else a WKT file whose first line is wrong would lose that line.
      */
-    if (status == H5VEC_OK && reader->geometry_field == columns && columns > 1) {
-        status = next_record(reader, &count, &size, err);
-        if (status == H5VEC_OK && size > 0 && count == columns)
-            reader->geometry_field = first_wkt(reader->fields, count);
-    }
-    *is = status == H5VEC_OK && reader->geometry_field < columns;
+    if (reader->geometry_field == H5VEC_FORMAT_NO_FIELD && reader->field_count > 1)
+        status = find_wkt(reader, err);
+    if (status == H5VEC_OK && reader->geometry_field == H5VEC_FORMAT_NO_FIELD)
+        status = h5vec_format_csv_pair(&reader->rows, &reader->x_field, &reader->y_field, err);
+    *is = status == H5VEC_OK &&
+          (reader->geometry_field != H5VEC_FORMAT_NO_FIELD || reader->x_field != H5VEC_FORMAT_NO_FIELD);
     if (*is)
-        h5vec_format_rows_drop_column(&reader->rows, reader->geometry_field);
-    /* What is not even divisible into fields is not CSV, rather than bad CSV. */
-    return status == H5VEC_E_FORMAT_RECORD ? H5VEC_OK : status;
+        drop_geometry(reader);
+    return status;
 }
 
 static enum h5vec_status row(struct h5vec_format_reader *reader, bool *added, struct h5vec_error *err)
@@ -229,7 +254,7 @@ static enum h5vec_status row(struct h5vec_format_reader *reader, bool *added, st
     enum h5vec_status status = next_record(reader, &count, &size, err);
     if (status != H5VEC_OK || size == 0)
         return status;
-    status = h5vec_format_rows_add(reader, reader->fields, count, err);
+    status = h5vec_format_record_add(reader, reader->fields, count, err);
     if (status != H5VEC_OK)
         return status;
     h5vec_format_input_take(&reader->input, size);
@@ -238,4 +263,18 @@ static enum h5vec_status row(struct h5vec_format_reader *reader, bool *added, st
     return H5VEC_OK;
 }
 
-const struct h5vec_format_class h5vec_format_csv = {.name = "CSV", .probe = probe, .row = row};
+/* A record that cannot be divided ends with its line. */
+static enum h5vec_status skip(struct h5vec_format_reader *reader, struct h5vec_error *err)
+{
+    size_t count = 0, size = 0, length;
+    enum h5vec_status status = divide(reader, &count, &size, err);
+    if (status == H5VEC_E_FORMAT_RECORD)
+        status = h5vec_format_input_line(&reader->input, &length, &size, err);
+    if (status != H5VEC_OK)
+        return status;
+    h5vec_format_input_take(&reader->input, size);
+    reader->taken += size;
+    return H5VEC_OK;
+}
+
+const struct h5vec_format_class h5vec_format_csv = {.name = "CSV", .probe = probe, .row = row, .skip = skip};

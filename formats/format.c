@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The reader: recognises the format by the first line that is not blank, then asks it for one row after the
- * other until a batch is full.
+ * The reader: recognises a shapefile by its first bytes and text by the first line that is not blank, then
+ * asks the format for one row after the other until a batch is full.
  */
 #include "h5vec_format.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include "format_internal.h"
 
 static const struct h5vec_format_class *const classes[] = {&h5vec_format_wkt, &h5vec_format_csv};
@@ -35,7 +38,7 @@ static enum h5vec_status skip_mark(struct h5vec_format_input *input, struct h5ve
     return H5VEC_OK;
 }
 
-static enum h5vec_status recognise(struct h5vec_format_reader *reader, struct h5vec_error *err)
+static enum h5vec_status recognise_text(struct h5vec_format_reader *reader, struct h5vec_error *err)
 {
     struct h5vec_format_input *input = &reader->input;
     enum h5vec_status status = skip_mark(input, err);
@@ -61,26 +64,33 @@ static enum h5vec_status recognise(struct h5vec_format_reader *reader, struct h5
     for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
         bool is = false;
         reader->class = classes[i];
+        reader->geometry_field = reader->x_field = reader->y_field = H5VEC_FORMAT_NO_FIELD;
         status = classes[i]->probe(reader, size, &is, err);
         if (status != H5VEC_OK || is)
             return status;
     }
     return h5vec_error_set(err, H5VEC_E_FORMAT_UNKNOWN, 0,
-                           "neither WKT, one a line, nor CSV with a header and a WKT column");
+                           "neither WKT, one a line, nor CSV with a header and a column of WKT or two called "
+                           "lon and lat, longitude and latitude, or x and y");
 }
 
-enum h5vec_status h5vec_format_open(h5vec_format_source source, void *context,
-                                    const struct h5vec_format_options *options,
-                                    struct h5vec_format_reader **reader, struct h5vec_error *err)
+static struct h5vec_format_reader *new_reader(const struct h5vec_format_options *options)
 {
     struct h5vec_format_reader *made = calloc(1, sizeof *made);
     if (!made)
-        return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "no memory for a reader");
-    made->input.source = source;
-    made->input.context = context;
+        return NULL;
     made->input.line = 1;
     made->input.max_record = options && options->max_record ? options->max_record : DEFAULT_MAX_RECORD;
-    enum h5vec_status status = recognise(made, err);
+    if (options)
+        made->options = *options;
+    made->geometry_field = made->x_field = made->y_field = H5VEC_FORMAT_NO_FIELD;
+    return made;
+}
+
+/* The reader is set up, or not: hand it out, or free it. */
+static enum h5vec_status hand_out(struct h5vec_format_reader *made, enum h5vec_status status,
+                                  struct h5vec_format_reader **reader, struct h5vec_error *err)
+{
     if (status == H5VEC_OK && made->rows.columns > 0) {
         made->rows.view = calloc(made->rows.columns, sizeof *made->rows.view);
         if (!made->rows.view)
@@ -93,10 +103,72 @@ enum h5vec_status h5vec_format_open(h5vec_format_source source, void *context,
     return status;
 }
 
+enum h5vec_status h5vec_format_open(h5vec_format_source source, void *context,
+                                    const struct h5vec_format_options *options,
+                                    struct h5vec_format_reader **reader, struct h5vec_error *err)
+{
+    struct h5vec_format_reader *made = new_reader(options);
+    if (!made)
+        return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "no memory for a reader");
+    made->input.source = source;
+    made->input.context = context;
+    return hand_out(made, recognise_text(made, err), reader, err);
+}
+
+int h5vec_format_pread(int fd, void *buffer, size_t size, uint64_t offset, size_t *got)
+{
+    char *to = buffer;
+    *got = 0;
+    while (*got < size) {
+        ssize_t n = pread(fd, to + *got, size - *got, (off_t)(offset + *got));
+        if (n < 0 && errno != EINTR)
+            return errno;
+        if (n == 0)
+            break;
+        *got += n > 0 ? (size_t)n : 0;
+    }
+    return 0;
+}
+
+/* The source of text in a file. */
+static enum h5vec_status read_file(void *context, void *buffer, size_t size, size_t *got,
+                                   struct h5vec_error *err)
+{
+    struct h5vec_format_file *file = context;
+    if (size > file->end - file->at)
+        size = (size_t)(file->end - file->at);
+    int error = h5vec_format_pread(file->fd, buffer, size, file->at, got);
+    if (error)
+        return h5vec_error_set(err, H5VEC_E_IO, 0, "cannot read: %s", strerror(error));
+    file->at += *got;
+    return H5VEC_OK;
+}
+
+enum h5vec_status h5vec_format_open_file(const char *path, int fd, const struct h5vec_format_options *options,
+                                         struct h5vec_format_reader **reader, struct h5vec_error *err)
+{
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return h5vec_error_set(err, H5VEC_E_IO, 0, "cannot stat: %s", strerror(errno));
+    struct h5vec_format_reader *made = new_reader(options);
+    if (!made)
+        return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "no memory for a reader");
+    made->file =
+        (struct h5vec_format_file){.fd = fd, .size = (uint64_t)st.st_size, .end = (uint64_t)st.st_size};
+    made->input.source = read_file;
+    made->input.context = &made->file;
+    bool is_shape = false;
+    enum h5vec_status status = h5vec_format_shape_probe(fd, made->file.size, &is_shape, err);
+    if (status == H5VEC_OK)
+        status = is_shape ? h5vec_format_shape_open(made, path, err) : recognise_text(made, err);
+    return hand_out(made, status, reader, err);
+}
+
 void h5vec_format_free(struct h5vec_format_reader *reader)
 {
     if (!reader)
         return;
+    h5vec_format_shape_free(reader->shape);
     h5vec_format_rows_free(&reader->rows);
     free(reader->fields);
     free(reader->input.buffer);
@@ -123,6 +195,31 @@ void h5vec_format_srid(const struct h5vec_format_reader *reader, int32_t *srid)
     *srid = reader->srid;
 }
 
+const char *h5vec_format_crs(const struct h5vec_format_reader *reader)
+{
+    return reader->shape ? h5vec_format_shape_crs(reader->shape) : NULL;
+}
+
+uint64_t h5vec_format_bad(const struct h5vec_format_reader *reader)
+{
+    return reader->bad;
+}
+
+double h5vec_format_progress(const struct h5vec_format_reader *reader)
+{
+    if (reader->shape)
+        return h5vec_format_shape_progress(reader->shape);
+    uint64_t held = reader->input.end - reader->input.begin;
+    return reader->file.size == 0 ? 0 : (double)(reader->file.at - held) / (double)reader->file.size;
+}
+
+size_t h5vec_format_memory(const struct h5vec_format_reader *reader)
+{
+    size_t shape = reader->shape ? h5vec_format_shape_memory(reader->shape) : 0;
+    return shape + reader->input.capacity + reader->fields_capacity * sizeof *reader->fields +
+           h5vec_format_rows_memory(&reader->rows);
+}
+
 static void show(struct h5vec_format_rows *rows, struct h5vec_format_batch *batch)
 {
     for (size_t i = 0; i < rows->columns; i++) {
@@ -140,6 +237,47 @@ static void show(struct h5vec_format_rows *rows, struct h5vec_format_batch *batc
                                          .invalid = rows->invalid};
 }
 
+bool h5vec_format_is_malformed(enum h5vec_status status)
+{
+    return status == H5VEC_E_FORMAT_RECORD || (status >= H5VEC_E_TRUNCATED && status <= H5VEC_E_UNSUPPORTED);
+}
+
+void h5vec_format_note_bad(struct h5vec_format_reader *reader, const struct h5vec_error *what)
+{
+    reader->bad++;
+    if (reader->options.bad)
+        reader->options.bad(reader->options.bad_context, what);
+}
+
+/* In place of a malformed record. */
+static enum h5vec_status null_row(struct h5vec_format_reader *reader, struct h5vec_error *err)
+{
+    if (!h5vec_format_rows_begin(&reader->rows))
+        return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "no memory for the row");
+    h5vec_format_rows_end(&reader->rows, NULL);
+    return H5VEC_OK;
+}
+
+static enum h5vec_status next_row(struct h5vec_format_reader *reader, bool *added, struct h5vec_error *err)
+{
+    for (;;) {
+        struct h5vec_error what;
+        enum h5vec_status status = reader->class->row(reader, added, &what);
+        if (status != H5VEC_OK && err)
+            *err = what;
+        if (reader->options.on_bad == H5VEC_FORMAT_BAD_ERROR || !h5vec_format_is_malformed(status))
+            return status;
+        status = reader->class->skip(reader, err);
+        if (status != H5VEC_OK)
+            return status;
+        h5vec_format_note_bad(reader, &what);
+        if (reader->options.on_bad == H5VEC_FORMAT_BAD_NULL) {
+            *added = true;
+            return null_row(reader, err);
+        }
+    }
+}
+
 enum h5vec_status h5vec_format_next(struct h5vec_format_reader *reader, size_t max_bytes,
                                     struct h5vec_format_batch *batch, struct h5vec_error *err)
 {
@@ -150,7 +288,7 @@ enum h5vec_status h5vec_format_next(struct h5vec_format_reader *reader, size_t m
     bool added = true;
     reader->taken = 0;
     while (added && reader->taken < max_bytes && h5vec_format_rows_bytes(&reader->rows) < max_memory) {
-        enum h5vec_status status = reader->class->row(reader, &added, err);
+        enum h5vec_status status = next_row(reader, &added, err);
         if (status != H5VEC_OK) {
             reader->failed = true;
             return status;

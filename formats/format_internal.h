@@ -72,27 +72,46 @@ struct h5vec_format_field {
     bool doubled; /* has quotes written as two */
 };
 
-struct h5vec_format_reader;
-
 /* Add an attribute column with this name. Before any row. */
-enum h5vec_status h5vec_format_rows_column(struct h5vec_format_reader *reader,
-                                           const struct h5vec_format_field *name, struct h5vec_error *err);
+enum h5vec_status h5vec_format_rows_column(struct h5vec_format_rows *rows, const char *name, size_t size,
+                                           struct h5vec_error *err);
 void h5vec_format_rows_drop_column(struct h5vec_format_rows *rows, size_t i);
 
-/* Add the row of a record: fields[0 .. count), which must be the reader's field_count; the geometry's is WKT.
- */
-enum h5vec_status h5vec_format_rows_add(struct h5vec_format_reader *reader, struct h5vec_format_field *fields,
-                                        size_t count, struct h5vec_error *err);
+/* Begin a row: no geometry, no value in any column. False: no memory. */
+bool h5vec_format_rows_begin(struct h5vec_format_rows *rows);
+/* Room for the canonical WKB of the row, size bytes at least; NULL: no memory. */
+uint8_t *h5vec_format_rows_wkb(struct h5vec_format_rows *rows, size_t size);
+/* Append to the row's text in column i (its valid is the caller's to set). False: no memory. */
+bool h5vec_format_rows_text(struct h5vec_format_rows *rows, size_t i, const char *text, size_t size);
+/* The row is complete; info says what is in its WKB, NULL: a null geometry. Or: the row never was. */
+void h5vec_format_rows_end(struct h5vec_format_rows *rows, const struct vcodec_info *info);
+void h5vec_format_rows_abort(struct h5vec_format_rows *rows);
 
 void h5vec_format_rows_clear(struct h5vec_format_rows *rows);
 void h5vec_format_rows_free(struct h5vec_format_rows *rows);
 
-/* Bytes of memory that the rows take. */
+/* Bytes that the rows fill, and that their arrays take. */
 size_t h5vec_format_rows_bytes(const struct h5vec_format_rows *rows);
+size_t h5vec_format_rows_memory(const struct h5vec_format_rows *rows);
 
 /* Make the array that *slot (the address of a pointer of any type) points to hold need elements; *capacity is
  * what it holds, which at least doubles. False if there is no memory. */
 bool h5vec_format_grow(void *slot, size_t *capacity, size_t need, size_t element);
+
+/* ---- Records of text. ---- */
+
+/* Add the row of a record: fields[0 .. count), which must be the reader's field_count. On failure nothing is
+ * added. */
+struct h5vec_format_reader;
+enum h5vec_status h5vec_format_record_add(struct h5vec_format_reader *reader,
+                                          struct h5vec_format_field *fields, size_t count,
+                                          struct h5vec_error *err);
+
+/* Which column is WKT by its name, or which two are x and y; NO_FIELD: none. More than one pair is
+ * H5VEC_E_FORMAT_UNKNOWN. */
+size_t h5vec_format_csv_wkt(const struct h5vec_format_rows *rows);
+enum h5vec_status h5vec_format_csv_pair(const struct h5vec_format_rows *rows, size_t *x, size_t *y,
+                                        struct h5vec_error *err);
 
 /* ---- Formats. ---- */
 struct h5vec_format_class {
@@ -103,24 +122,60 @@ struct h5vec_format_class {
                                struct h5vec_error *err);
     /* Add the next record's row to reader->rows; *added = false at the end of the input. */
     enum h5vec_status (*row)(struct h5vec_format_reader *reader, bool *added, struct h5vec_error *err);
+    /* Go past the record that row has just found malformed. */
+    enum h5vec_status (*skip)(struct h5vec_format_reader *reader, struct h5vec_error *err);
 };
 
 extern const struct h5vec_format_class h5vec_format_wkt;
 extern const struct h5vec_format_class h5vec_format_csv;
+extern const struct h5vec_format_class h5vec_format_shapefile;
+
+#define H5VEC_FORMAT_NO_FIELD SIZE_MAX
+
+/* What is read by h5vec_format_open_file. */
+struct h5vec_format_file {
+    int fd; /* the caller's */
+    uint64_t size, at;
+    uint64_t end; /* where reading ends: the file's, or that of the part */
+};
+
+struct h5vec_format_shape; /* shapefile.h */
 
 struct h5vec_format_reader {
     const struct h5vec_format_class *class;
-    struct h5vec_format_input input;
+    struct h5vec_format_file file;
+    struct h5vec_format_input input;  /* of text */
+    struct h5vec_format_shape *shape; /* of a shapefile, else NULL */
     struct h5vec_format_rows rows;
     struct h5vec_format_field *fields; /* of the record at hand */
     size_t fields_capacity;
-    size_t field_count;    /* fields of every record */
-    size_t geometry_field; /* which of them is the geometry */
-    size_t taken;          /* bytes of text in the batch at hand */
-    bool has_geometry;     /* a geometry was read: srid is its SRID */
+    size_t field_count;      /* fields of every record */
+    size_t geometry_field;   /* which of them is the geometry, as WKT ... */
+    size_t x_field, y_field; /* ... or its coordinates; NO_FIELD: it is not so */
+    size_t taken;            /* bytes of input in the batch at hand */
+    uint64_t bad;            /* malformed records that were no error */
+    struct h5vec_format_options options;
+    bool has_geometry; /* a geometry was read: srid is its SRID */
     bool failed;
     int32_t srid;
 };
+
+/* Read bytes at an offset of a file, all of them unless it ends before; errno, or 0. */
+int h5vec_format_pread(int fd, void *buffer, size_t size, uint64_t offset, size_t *got);
+
+/* Whether the file is a shapefile (its .shp) by its first bytes; the siblings are found by path. */
+enum h5vec_status h5vec_format_shape_probe(int fd, uint64_t size, bool *is, struct h5vec_error *err);
+enum h5vec_status h5vec_format_shape_open(struct h5vec_format_reader *reader, const char *path,
+                                          struct h5vec_error *err);
+void h5vec_format_shape_free(struct h5vec_format_shape *shape);
+const char *h5vec_format_shape_crs(const struct h5vec_format_shape *shape);
+double h5vec_format_shape_progress(const struct h5vec_format_shape *shape);
+size_t h5vec_format_shape_memory(const struct h5vec_format_shape *shape);
+
+/* Whether a status means that the record's contents are wrong, so that the next one may be read; and if so
+ * and malformed records are no error: count it and tell the caller. */
+bool h5vec_format_is_malformed(enum h5vec_status status);
+void h5vec_format_note_bad(struct h5vec_format_reader *reader, const struct h5vec_error *what);
 
 /* Whether text looks like WKT, well formed or not: a type's name, its dimension, then '(' or EMPTY. */
 bool h5vec_format_is_wkt(const char *text, size_t size);

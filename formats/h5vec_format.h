@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * formats: text with geometries in it becomes rows. Bytes come from the caller's function, rows leave in
- * batches; neither MPI nor HDF5 is known here. Everything is local; a reader belongs to one thread at a time.
+ * formats: text with geometries in it, or a shapefile, becomes rows. Bytes come from the caller's function or
+ * file, rows leave in batches; neither MPI nor HDF5 is known here. Everything is local; a reader belongs to
+ * one thread at a time. Nothing is printed.
  */
 #ifndef H5VEC_FORMAT_H
 #define H5VEC_FORMAT_H
@@ -15,9 +16,23 @@
 typedef enum h5vec_status (*h5vec_format_source)(void *context, void *buffer, size_t size, size_t *got,
                                                  struct h5vec_error *err);
 
+#define H5VEC_FORMAT_MAX_COLUMNS 16384
+
+/* What becomes of a malformed record. A record that is too long, a file that ends early or cannot be read is
+ * an error all the same. */
+enum h5vec_format_on_bad {
+    H5VEC_FORMAT_BAD_ERROR,
+    H5VEC_FORMAT_BAD_SKIP, /* it is left out */
+    H5VEC_FORMAT_BAD_NULL, /* its row has no geometry, and its columns if they can be told apart */
+};
+
 struct h5vec_format_options {
     size_t sizeof_options; /* sizeof(struct h5vec_format_options) */
     size_t max_record;     /* bytes of the longest record accepted; 0: 256 MiB */
+    enum h5vec_format_on_bad on_bad;
+    /* Told of each malformed record that is no error; NULL: nobody is. */
+    void (*bad)(void *context, const struct h5vec_error *what);
+    void *bad_context;
 };
 
 /* A text attribute column of a batch, row for row: value i is data[offsets[i] .. offsets[i+1]). */
@@ -43,17 +58,30 @@ struct h5vec_format_batch {
 struct h5vec_format_reader;
 
 /* Recognise the input by its content and start reading: WKT, one a line (blank lines skipped; tab-separated
- * text around it becomes columns "column_1", ... numbered by their place), or CSV with a header and a WKT
- * column (RFC 4180; the WKT column is the one called WKT, geometry, geom or the_geom in any case, else, of
- * several columns, the first whose value in the first record is WKT; empty lines skipped). An empty WKT field
- * is a null geometry; an empty field of another column is no value, unless it is quoted ("", an empty text).
- * A UTF-8 BOM is skipped. On success the caller frees *reader. An empty input is WKT with no rows. */
+ * text around it becomes columns "column_1", ... numbered by their place), or CSV with a header (RFC 4180;
+ * empty lines skipped). The geometry of CSV is the column called WKT, geometry, geom or the_geom in any case;
+ * else, of several columns, the first whose value in the first record is WKT; else the points of two columns
+ * of numbers called lon and lat, longitude and latitude, or x and y in any case (two such pairs are an error
+ * that says what to name). The geometry's columns are no attributes. An empty WKT field, or two empty
+ * coordinates, is a null geometry; an empty field of another column is no value, unless it is quoted ("", an
+ * empty text). A UTF-8 BOM is skipped. On success the caller frees *reader. An empty input is WKT with no
+ * rows.
+ */
 enum h5vec_status h5vec_format_open(h5vec_format_source source, void *context,
                                     const struct h5vec_format_options *options,
                                     struct h5vec_format_reader **reader, struct h5vec_error *err);
+
+/* The same for a regular file that is open for reading as fd (borrowed; its position is not used), which may
+ * also be a shapefile: the .shp, by its content. Its siblings are path with the last extension replaced, in
+ * lower or upper case: .shx (made anew if missing), .dbf (attributes, as text; none if missing; what is
+ * marked as deleted there is left out, as its shape is), .cpg (the encoding of the .dbf's text) and .prj.
+ * Points, multipoints, lines and polygons, with Z and M where measured; a polygon's holes are found by
+ * orientation and containment. Without .cpg and language byte text must be UTF-8. */
+enum h5vec_status h5vec_format_open_file(const char *path, int fd, const struct h5vec_format_options *options,
+                                         struct h5vec_format_reader **reader, struct h5vec_error *err);
 void h5vec_format_free(struct h5vec_format_reader *reader);
 
-/* "WKT" or "CSV", a constant string. */
+/* "WKT", "CSV" or "shapefile", a constant string. */
 const char *h5vec_format_name(const struct h5vec_format_reader *reader);
 
 /* The attribute columns, in file order. Names are UTF-8 as in the file: they may be empty and may repeat (the
@@ -65,10 +93,45 @@ const char *h5vec_format_column_name(const struct h5vec_format_reader *reader, s
  * them, are an error of _next. */
 void h5vec_format_srid(const struct h5vec_format_reader *reader, int32_t *srid);
 
-/* The next batch: whole records, at least one, as many as fit in about max_bytes of text (the one that goes
+/* The text of the .prj (UTF-8, WKT as ESRI writes it); NULL if there is none. Borrowed. */
+const char *h5vec_format_crs(const struct h5vec_format_reader *reader);
+
+/* Malformed records so far that were no error. */
+uint64_t h5vec_format_bad(const struct h5vec_format_reader *reader);
+
+/* ---- Parts of a text file, for several readers of one file ---- */
+
+/* Whether the file is text, of which any part can be read; and whether a newline may be inside quotes. */
+bool h5vec_format_is_text(const struct h5vec_format_reader *reader);
+bool h5vec_format_has_quotes(const struct h5vec_format_reader *reader);
+
+/* Where the next record begins, in bytes of a text file (h5vec_format_open_file). */
+uint64_t h5vec_format_position(const struct h5vec_format_reader *reader);
+
+/* The first place from byte `at` of a text on where a record may begin, size (of the file) if there is none.
+ * quotes: h5vec_format_has_quotes(); inside: an odd number of quotes is before at. */
+enum h5vec_status h5vec_format_border(int fd, uint64_t size, uint64_t at, bool quotes, bool inside,
+                                      uint64_t *border, struct h5vec_error *err);
+
+/* How often a character is in bytes [begin, end): quotes, or newlines. */
+enum h5vec_status h5vec_format_count(int fd, uint64_t begin, uint64_t end, char what, uint64_t *count,
+                                     struct h5vec_error *err);
+
+/* Go on with bytes [begin, end) of the file, both places where a record begins; line is that of begin, for
+ * messages, 0: unchanged. */
+void h5vec_format_part(struct h5vec_format_reader *reader, uint64_t begin, uint64_t end, uint64_t line);
+
+/* The part of a file (h5vec_format_open_file) that has been read, 0 to 1; 0 of other inputs. */
+double h5vec_format_progress(const struct h5vec_format_reader *reader);
+
+/* Bytes of memory that the reader takes now. While a record is read it may take about eight times max_record
+ * more. */
+size_t h5vec_format_memory(const struct h5vec_format_reader *reader);
+
+/* The next batch: whole records, at least one, as many as fit in about max_bytes of input (the one that goes
  * over is still in it). A batch of many short records ends when its rows take 4 * max_bytes of memory.
  * batch->rows is 0 at the end. Errors name line and column ("line 7, column 12: ..."; columns count bytes
- * from 1); after one the reader can only be freed. */
+ * from 1), or the record of a shapefile ("record 3: ..."); after one the reader can only be freed. */
 enum h5vec_status h5vec_format_next(struct h5vec_format_reader *reader, size_t max_bytes,
                                     struct h5vec_format_batch *batch, struct h5vec_error *err);
 

@@ -15,6 +15,9 @@ static enum h5vec_status divide(struct h5vec_format_reader *reader, char *line, 
     char *end = line + size;
     size_t n = 0;
     for (;;) {
+        if (n > H5VEC_FORMAT_MAX_COLUMNS)
+            return h5vec_format_input_error(&reader->input, line, H5VEC_E_FORMAT_RECORD, err,
+                                            "the line has too many fields");
         if (!h5vec_format_grow(&reader->fields, &reader->fields_capacity, n + 1, sizeof *reader->fields))
             return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "no memory for the fields of a line");
         char *tab = line < end ? memchr(line, '\t', (size_t)(end - line)) : NULL;
@@ -35,8 +38,7 @@ static enum h5vec_status name_columns(struct h5vec_format_reader *reader, struct
         size_t length = (size_t)snprintf(name, sizeof name, "column_%zu", i + 1);
         if (i == reader->geometry_field)
             continue;
-        struct h5vec_format_field field = {.text = name, .size = length};
-        enum h5vec_status status = h5vec_format_rows_column(reader, &field, err);
+        enum h5vec_status status = h5vec_format_rows_column(&reader->rows, name, length, err);
         if (status != H5VEC_OK)
             return status;
     }
@@ -97,7 +99,7 @@ static enum h5vec_status row(struct h5vec_format_reader *reader, bool *added, st
             return status;
         fields = reader->fields;
     }
-    enum h5vec_status status = h5vec_format_rows_add(reader, fields, count, err);
+    enum h5vec_status status = h5vec_format_record_add(reader, fields, count, err);
     if (status != H5VEC_OK)
         return status;
     h5vec_format_input_take(input, next);
@@ -106,4 +108,15 @@ static enum h5vec_status row(struct h5vec_format_reader *reader, bool *added, st
     return H5VEC_OK;
 }
 
-const struct h5vec_format_class h5vec_format_wkt = {.name = "WKT", .probe = probe, .row = row};
+static enum h5vec_status skip(struct h5vec_format_reader *reader, struct h5vec_error *err)
+{
+    size_t size, next;
+    enum h5vec_status status = h5vec_format_input_line(&reader->input, &size, &next, err);
+    if (status != H5VEC_OK)
+        return status;
+    h5vec_format_input_take(&reader->input, next);
+    reader->taken += next;
+    return H5VEC_OK;
+}
+
+const struct h5vec_format_class h5vec_format_wkt = {.name = "WKT", .probe = probe, .row = row, .skip = skip};

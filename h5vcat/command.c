@@ -15,6 +15,7 @@ enum {
     OPT_OUTPUT = 1,
     OPT_LIST,
     OPT_LAYER,
+    OPT_ON_BAD,
     OPT_FORCE,
     OPT_BUFFER,
     OPT_CHUNK,
@@ -40,6 +41,10 @@ static const struct h5vec_cli_option table[] = {
      "given as arguments; - is standard input",
      NULL},
     {OPT_LAYER, 0, "layer", "NAME", false, "Input", "the layer that text inputs (WKT, CSV) become", "layer"},
+    {OPT_ON_BAD, 0, "on-bad", "HOW", false, "Input",
+     "a malformed record of a text: stop; skip it; null: its row\nhas no geometry. Listed with -v and "
+     "--json; exit status 4",
+     "stop"},
     {OPT_OUTPUT, 'o', "output", "FILE", false, "Output", "the file to make", NULL},
     {OPT_FORCE, 'f', "force", NULL, false, "Output", "replace FILE if it exists", NULL},
     {OPT_CHUNK, 0, "chunk-size", "BYTES", false, "Output", "size of chunks",
@@ -142,7 +147,8 @@ static enum h5vec_status set_size(const char *name, const char *value, uint64_t 
 static enum h5vec_status handle_choice(struct command *c, int id, const char *value, struct h5vec_error *err)
 {
     static const char *const writes[] = {"direct", "collective"}, *const encoders[] = {"libdeflate", "zlib"},
-                             *const shuffles[] = {"keep", "on", "off"}, *const codecs[] = {"none", "vector"};
+                             *const shuffles[] = {"keep", "on", "off"}, *const codecs[] = {"none", "vector"},
+                             *const on_bads[] = {"stop", "skip", "null"};
     enum h5vec_status st = H5VEC_OK;
     int choice = 0;
     switch (id) {
@@ -154,6 +160,10 @@ static enum h5vec_status handle_choice(struct command *c, int id, const char *va
         st = choose("--encoder", value, encoders, 2, &choice, err);
         c->merge.encoder = (enum h5vcat_encoder)choice;
         c->encoder_given = true;
+        break;
+    case OPT_ON_BAD:
+        st = choose("--on-bad", value, on_bads, 3, &choice, err);
+        c->merge.on_bad = (enum h5vcat_on_bad)choice;
         break;
     case OPT_SHUFFLE:
         st = choose("--shuffle", value, shuffles, 3, &choice, err);
@@ -346,9 +356,12 @@ enum h5vec_status command_parse(int argc, char **argv, struct command *c, struct
 
 void command_free(struct command *c)
 {
-    for (size_t i = 0; i < c->plan_count; i++)
-        free(c->plan[i]);
-    free(c->plan);
+    for (size_t i = 0; i < c->plan.count; i++)
+        free(c->plan.line[i]);
+    for (size_t i = 0; i < c->left_out.count; i++)
+        free(c->left_out.line[i]);
+    free(c->plan.line);
+    free(c->left_out.line);
     free(c->inputs);
     free(c->list_text);
 }

@@ -16,8 +16,11 @@ struct command {
     bool json, quiet, verbose, help, help_brief, version;
     bool progress_given, encoder_given;
     int rank;
-    char **plan; /* rank 0: lines of the plan, for --json; owned */
-    size_t plan_count;
+    /* Rank 0: lines for --json; owned. */
+    struct command_lines {
+        char **line;
+        size_t count;
+    } plan, left_out;
     bool progress_line; /* an unfinished line of progress stands on stderr */
 };
 

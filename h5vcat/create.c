@@ -51,6 +51,9 @@ void h5vcat_creator_close(struct creator *c)
         H5Fclose(c->in);
     if (c->lcpl > 0)
         H5Pclose(c->lcpl);
+    if (c->dcpl > 0)
+        H5Pclose(c->dcpl);
+    c->dcpl = 0;
     c->in = c->lcpl = H5I_INVALID_HID;
     h5vcat_attribute_list_free(&c->refs);
 }
@@ -134,29 +137,45 @@ static enum h5vec_status create_same(struct creator *c, struct item *it, struct 
     return st;
 }
 
+/* The creation list of a dataset with rows that is stored like this. Owned by the creator. */
+static enum h5vec_status dataset_list(struct creator *c, const struct item *it, const struct storage *s,
+                                      struct h5vec_error *err)
+{
+    if (c->dcpl > 0 && c->dcpl_from == it->dcpl && memcmp(&c->dcpl_storage, s, sizeof *s) == 0)
+        return H5VEC_OK;
+    if (c->dcpl > 0)
+        H5Pclose(c->dcpl);
+    c->dcpl = 0;
+    enum h5vec_status st = h5vcat_plan_dcpl(c->m, it, s, &c->dcpl, err);
+    if (st)
+        return st;
+    H5Pset_obj_track_times(c->dcpl, 0);
+    c->dcpl_from = it->dcpl;
+    c->dcpl_storage = *s;
+    return H5VEC_OK;
+}
+
 /* p: the page's entry, NULL for a dataset without rows. */
 static enum h5vec_status create_rows(struct creator *c, struct item *it, struct page_item *p,
                                      struct h5vec_error *err)
 {
     struct storage empty;
     hsize_t dims[H5S_MAX_RANK];
-    hid_t dcpl;
     enum h5vec_status st = p ? H5VEC_OK : h5vcat_plan_storage(c->m, it, &empty, err);
     const struct storage *s = p ? &p->storage : &empty;
     if (!st)
-        st = h5vcat_plan_dcpl(c->m, it, s, &dcpl, err);
+        st = dataset_list(c, it, s, err);
     if (st)
         return st;
     memcpy(dims, it->dims, (size_t)it->rank * sizeof *dims);
     dims[0] = it->total;
-    H5Pset_obj_track_times(dcpl, 0);
     uint64_t bytes = it->total * it->row_bytes;
     if (p && s->layout == H5D_CONTIGUOUS && bytes > 0 && c->place)
         st = c->place(c->context, bytes, &p->address, err);
     hid_t space = H5Screate_simple(it->rank, dims, s->maxdims), lcpl = link_list(c, it);
     hid_t dset =
         st ? H5I_INVALID_HID
-           : H5Dcreate2(c->out, it->path, h5vcat_blob_type(it->type), space, lcpl, dcpl, H5P_DEFAULT);
+           : H5Dcreate2(c->out, it->path, h5vcat_blob_type(it->type), space, lcpl, c->dcpl, H5P_DEFAULT);
     if (!st && dset < 0)
         st = create_failed(c, it, err);
     if (!st)
@@ -166,7 +185,6 @@ static enum h5vec_status create_rows(struct creator *c, struct item *it, struct 
     else if (dset >= 0)
         H5Dclose(dset);
     H5Sclose(space);
-    H5Pclose(dcpl);
     return st;
 }
 

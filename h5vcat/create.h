@@ -14,6 +14,10 @@ struct creator {
     hid_t in; /* input 0 if it is HDF5 and its attributes are to be copied, else invalid */
     hid_t out;
     hid_t lcpl; /* for the next link */
+    /* The creation list made last, for many datasets in a row are stored alike. */
+    hid_t dcpl; /* 0: none */
+    const struct blob *dcpl_from;
+    struct storage dcpl_storage;
     struct attribute_list refs;
     /* Called before contiguous data of size > 0 bytes is allocated: says where (p->address). NULL: HDF5 does.
      */

@@ -74,7 +74,8 @@ static hid_t output_fapl(const struct direct *d)
     struct H5FD_h5vec_config config = {.sizeof_config = sizeof config,
                                        .first_zone = bytes,
                                        .zone = bytes / 8 > 16384 ? bytes / 8 : 16384,
-                                       .alignment = d->alignment};
+                                       .alignment = d->alignment,
+                                       .write_buffer = (hsize_t)8 << 20};
     hid_t fapl = H5Pcreate(H5P_FILE_ACCESS);
     if (fapl < 0)
         return fapl;

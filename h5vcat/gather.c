@@ -482,7 +482,7 @@ static enum h5vec_status match_text(struct matching *w, struct h5vec_error *err)
         return h5vec_error_set(err, H5VEC_E_INCOMPATIBLE, 0,
                                "%s: %s: a text input's layer is not in %s (--layer)", w->name, layer,
                                w->m->inputs.names[0]);
-    st = h5vcat_text_spool(w->m, w->part->input, w->rows, err);
+    st = h5vcat_text_spool(w->m, w->part, w->rows, err);
     for (int i = 0; i < s->count && !st; i++) {
         struct item *it = &s->items[i];
         it->unlimited |= it->layer == number;
@@ -643,7 +643,11 @@ static enum h5vec_status gather(struct matching *w, struct h5vec_error *err)
     m->vertices = -1;
     st = m->streams ? h5vcat_spool_stream(m->spool, &m->numbers, err) : h5vcat_no_memory(err);
     st = h5vcat_agree(m->comm, st, err);
-    return st ? st : match_all(w, err);
+    if (!st)
+        st = h5vcat_text_cuts(m, err);
+    if (!st)
+        st = match_all(w, err);
+    return st ? st : h5vcat_text_left_out(m, err);
 }
 
 enum h5vec_status h5vcat_gather_inputs(struct merge *m, struct h5vec_error *err)

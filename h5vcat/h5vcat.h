@@ -36,6 +36,13 @@ enum h5vcat_codec {
 
 enum h5vcat_shuffle { H5VCAT_SHUFFLE_KEEP, H5VCAT_SHUFFLE_ON, H5VCAT_SHUFFLE_OFF };
 
+/* What becomes of a malformed record of a text or shapefile. */
+enum h5vcat_on_bad {
+    H5VCAT_BAD_STOP, /* it is an error (default) */
+    H5VCAT_BAD_SKIP, /* it is left out */
+    H5VCAT_BAD_NULL, /* its row has no geometry, and its columns if they can be told apart */
+};
+
 #define H5VCAT_BUFFER_DEFAULT ((uint64_t)256 << 20) /* bytes */
 
 /* Kinds of messages for h5vcat_say. */
@@ -44,6 +51,7 @@ enum h5vcat_message {
     H5VCAT_PLAN,      /* a line of the plan (dry_run) */
     H5VCAT_PROGRESS,  /* how far the merge is */
     H5VCAT_LOST,      /* an error after which MPI_Abort follows, on the rank that has it */
+    H5VCAT_LEFT_OUT,  /* a record that on_bad left out or made null: "FILE: line 7, column 12: why" */
     H5VCAT_TEMPORARY, /* the name of the file that becomes the output, before it is made; empty: it is gone */
 };
 
@@ -55,7 +63,8 @@ struct h5vcat_options {
     const char *output;
     const char *const *inputs; /* in the order of their rows in the output */
     size_t input_count;
-    const char *layer;    /* name of the layer made of text inputs; NULL: "layer" */
+    const char *layer; /* name of the layer made of text inputs; NULL: "layer" */
+    enum h5vcat_on_bad on_bad;
     uint64_t buffer_size; /* bytes of memory per rank; 0: H5VCAT_BUFFER_DEFAULT */
     uint64_t chunk_size;  /* bytes of an output chunk; 0: chosen (docs/design.md) */
     enum h5vcat_write write;
@@ -81,6 +90,7 @@ struct h5vcat_report {
     uint64_t output_bytes;                   /* of the output file */
     uint64_t chunks;
     uint64_t invalid_geometries; /* structurally invalid ones in text inputs, kept as they are */
+    uint64_t left_out;           /* records that on_bad left out or made null */
     uint64_t rounds;
     bool verified;
     double seconds, seconds_scan, seconds_read, seconds_exchange, seconds_encode, seconds_write,
@@ -89,11 +99,11 @@ struct h5vcat_report {
 
 /* Collective over comm: every rank passes the same options (strings may live anywhere) and gets the same
  * status, error and report. The output appears under its name only if all went well; on failure nothing of it
- * is left. err must not be NULL; its message is "FILE: DATASET: what and why". HDF5's automatic error
- * printing is off during the call. *
- * One failure ends the program: with H5VCAT_WRITE_COLLECTIVE, where HDF5 returns an error of the file system
- * on one rank and leaves the others waiting inside it, that rank says so (H5VCAT_LOST), removes the file and
- * calls MPI_Abort.
+ * is left. H5VEC_E_LEFT_OUT means that it is there, and *report is filled in, but report->left_out is not 0.
+ * err must not be NULL; its message is "FILE: DATASET: what and why". HDF5's automatic error printing is off
+ * during the call. * One failure ends the program: with H5VCAT_WRITE_COLLECTIVE, where HDF5 returns an error
+ * of the file system on one rank and leaves the others waiting inside it, that rank says so (H5VCAT_LOST),
+ * removes the file and calls MPI_Abort.
  */
 enum h5vec_status h5vcat_merge(MPI_Comm comm, const struct h5vcat_options *options,
                                struct h5vcat_report *report, struct h5vec_error *err);

@@ -30,6 +30,14 @@ static bool has_signature(int fd, uint64_t size)
     return false;
 }
 
+/* Text has no NUL. */
+static bool has_nul(int fd)
+{
+    char bytes[512];
+    ssize_t n = pread(fd, bytes, sizeof bytes, 0);
+    return n > 0 && memchr(bytes, '\0', (size_t)n);
+}
+
 static enum h5vec_status look_at(const char *name, uint64_t *size, uint8_t *text, struct h5vec_error *err)
 {
     struct stat st;
@@ -46,7 +54,7 @@ static enum h5vec_status look_at(const char *name, uint64_t *size, uint8_t *text
     else if (!S_ISREG(st.st_mode))
         status = h5vec_error_set(err, H5VEC_E_REFUSED, 0, "%s: is not a regular file", name);
     *size = (uint64_t)st.st_size;
-    *text = !has_signature(fd, *size);
+    *text = has_signature(fd, *size) ? INPUT_HDF5 : has_nul(fd) ? INPUT_BINARY : INPUT_TEXT;
     close(fd);
     return status;
 }
@@ -65,7 +73,7 @@ uint64_t h5vcat_inputs_border(const uint64_t *sizes, const uint8_t *text, uint32
         double size = (double)sizes[i] + 1, inside = target - before;
         if (inside < size) {
             bool near_begin = inside < SLACK * share, near_end = size - inside < SLACK * share;
-            if (text[i] || near_begin || near_end)
+            if (text[i] == INPUT_BINARY || near_begin || near_end)
                 return ((uint64_t)i + (inside > size / 2)) * WHOLE;
             return (uint64_t)i * WHOLE + (uint64_t)(inside / size * WHOLE);
         }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The input files and who reads what: file-based partitioning. Each rank gets a run of consecutive inputs
- * with about the same number of bytes; a file that a border falls into is cut by rows if it is HDF5, never if
- * it is text.
+ * with about the same number of bytes; a file that a border falls into is cut by rows if it is HDF5, at a
+ * record if it is text.
  */
 #ifndef H5VCAT_INPUTS_H
 #define H5VCAT_INPUTS_H
@@ -13,17 +13,26 @@
 
 #define WHOLE 65536u /* a file's rows are cut in units of 1/65536 */
 
-/* A rank's share of one input: of n rows those from n * lo / WHOLE up to n * hi / WHOLE. */
+enum input_kind {
+    INPUT_HDF5,
+    INPUT_TEXT,  /* can be cut at any byte */
+    INPUT_BINARY /* another format of formats/: read by one rank */
+};
+
+/* A rank's share of one input: of n rows (text: bytes) those from n * lo / WHOLE up to n * hi / WHOLE. */
 struct part {
     uint32_t input;
     uint32_t lo, hi;
+    /* Of texts, from h5vcat_text_cuts: */
+    bool lo_inside, hi_inside; /* the cut lies inside quotes */
+    uint64_t lines;            /* before lo, if malformed records are no error */
 };
 
 struct inputs {
     const char *const *names; /* borrowed from the options */
     uint32_t count;
     uint64_t *sizes;    /* bytes */
-    uint8_t *text;      /* 1: not HDF5, read through formats/ */
+    uint8_t *text;      /* INPUT_HDF5, or read through formats/ */
     struct part *parts; /* of this rank, in order */
     int part_count;
 };
@@ -40,7 +49,7 @@ static inline uint64_t cut_row(uint64_t n, uint32_t cut)
 }
 
 /* Where rank r's share begins, counted in WHOLE a file: the pure function behind h5vcat_inputs_open. sizes
- * and text have count entries. */
+ * and text (enum input_kind) have count entries. */
 uint64_t h5vcat_inputs_border(const uint64_t *sizes, const uint8_t *text, uint32_t count, int rank,
                               int ranks);
 

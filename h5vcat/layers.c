@@ -129,6 +129,9 @@ static enum h5vec_status crs_differs(struct merge *m, int layer, uint32_t a, uin
                                      struct h5vec_error *err)
 {
     uint32_t first = a < b ? a : b, second = a < b ? b : a;
+    if (a == b) /* parts of a text; without a line, since the rows before have no geometry */
+        return h5vec_error_set(err, H5VEC_E_DATA, 0, "%s: %s: its rows have different SRIDs",
+                               m->inputs.names[a], m->schema->layers[layer].path);
     return h5vec_error_set(err, H5VEC_E_INCOMPATIBLE, 0, "%s: %s: another CRS than in %s",
                            m->inputs.names[second], m->schema->layers[layer].path, m->inputs.names[first]);
 }

@@ -36,7 +36,7 @@ int main(int argc, char **argv)
             printf("h5vcat %s\n", H5VEC_VERSION);
     } else if (!st) {
         st = h5vcat_merge(MPI_COMM_WORLD, &c.merge, &report, &err);
-        if (!st && c.rank == 0)
+        if ((!st || st == H5VEC_E_LEFT_OUT) && c.rank == 0)
             command_report(&c, &report);
     }
     if (st && c.rank == 0)

@@ -139,6 +139,7 @@ static void merge_free(struct merge *m)
     h5vcat_inputs_free(&m->inputs);
     free(m->streams);
     free(m->rows_buffer);
+    free(m->left_out);
     free(m->temporary);
     free(m->directory);
 }
@@ -270,6 +271,10 @@ enum h5vec_status h5vcat_merge(MPI_Comm comm, const struct h5vcat_options *optio
         share_report(&m);
         *report = m.report;
     }
+    if (!st && m.report.left_out > 0)
+        st = h5vec_error_set(err, H5VEC_E_LEFT_OUT, 0, "%s: done, but %llu malformed records %s",
+                             normal.output, (unsigned long long)m.report.left_out,
+                             normal.on_bad == H5VCAT_BAD_SKIP ? "were left out" : "have no geometry");
     merge_free(&m);
     MPI_Comm_free(&m.comm);
     H5Eset_auto2(H5E_DEFAULT, print, print_data);

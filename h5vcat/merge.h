@@ -50,9 +50,11 @@ struct merge {
         uint64_t cache;    /* decoded input chunks */
         uint64_t page;     /* row numbers of a page */
     } budget;
-    char *rows_buffer;    /* budget.rows bytes */
-    char *temporary;      /* the output until it is renamed */
-    char *directory;      /* of the output */
+    char *rows_buffer; /* budget.rows bytes */
+    char *temporary;   /* the output until it is renamed */
+    char *directory;   /* of the output */
+    char *left_out;    /* lines about records that on_bad left out, as many as there is room for */
+    size_t left_out_size;
     uint64_t done, all;   /* bytes of this rank's values that were read, and that there are */
     double started, told; /* when the merge began, and when progress was told last */
     struct h5vcat_report report;
@@ -73,14 +75,20 @@ void h5vcat_merge_progress(struct merge *m, uint64_t bytes);
  * numbers of this rank's rows and the properties that the plan needs. Text inputs are spooled on the way. */
 enum h5vec_status h5vcat_gather_inputs(struct merge *m, struct h5vec_error *err);
 
+/* text.c, collective: rank 0 says which records were left out; the report counts them. */
+enum h5vec_status h5vcat_text_left_out(struct merge *m, struct h5vec_error *err);
+
 /* text.c, local: whether an input is a text of a known format. */
 enum h5vec_status h5vcat_text_check(struct merge *m, uint32_t input, struct h5vec_error *err);
 
-/* text.c, local: the schema of a text input's layer, and the spooling of one (its rows are appended to the
- * streams of the items; numbers[i].count is set for each item of its layer). */
+/* text.c, collective: what each rank must know about where its texts are cut. */
+enum h5vec_status h5vcat_text_cuts(struct merge *m, struct h5vec_error *err);
+
+/* text.c, local: the schema of a text input's layer, and the spooling of a part of one (its rows are appended
+ * to the streams of the items; numbers[i].count is set for each item of its layer). */
 enum h5vec_status h5vcat_text_schema(struct merge *m, struct schema *s, uint32_t input,
                                      struct h5vec_error *err);
-enum h5vec_status h5vcat_text_spool(struct merge *m, uint32_t input, struct rows *numbers,
+enum h5vec_status h5vcat_text_spool(struct merge *m, const struct part *part, struct rows *numbers,
                                     struct h5vec_error *err);
 
 /* layers.c, local: add a dataset of this role at path inside a layer, and the groups above it, unless they

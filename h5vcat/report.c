@@ -47,14 +47,22 @@ void command_error(struct command *c, const struct h5vec_error *err)
     fprintf(stderr, "h5vcat: %s\n", err->msg);
 }
 
-static void keep_plan(struct command *c, const char *line)
+static void keep(struct command_lines *lines, const char *line)
 {
-    char **p = realloc(c->plan, (c->plan_count + 1) * sizeof *p);
+    char **p = realloc(lines->line, (lines->count + 1) * sizeof *p);
     if (!p)
         return;
-    c->plan = p;
-    c->plan[c->plan_count] = strdup(line);
-    c->plan_count += c->plan[c->plan_count] != NULL;
+    lines->line = p;
+    p[lines->count] = strdup(line);
+    lines->count += p[lines->count] != NULL;
+}
+
+static json_t *array_of(const struct command_lines *lines)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < lines->count; i++)
+        json_array_append_new(array, json_string(lines->line[i]));
+    return array;
 }
 
 void command_say(void *context, enum h5vcat_message kind, const char *line)
@@ -66,13 +74,15 @@ void command_say(void *context, enum h5vcat_message kind, const char *line)
         fprintf(stderr, "h5vcat: %s\n", line);
     } else if (kind == H5VCAT_PLAN) {
         if (c->json)
-            keep_plan(c, line);
+            keep(&c->plan, line);
         else
             puts(line);
     } else if (kind == H5VCAT_PROGRESS) {
         bool terminal = isatty(STDERR_FILENO);
         fprintf(stderr, terminal ? "\rh5vcat: %s   " : "h5vcat: %s\n", line);
         c->progress_line = terminal;
+    } else if (kind == H5VCAT_LEFT_OUT && c->json) {
+        keep(&c->left_out, line);
     } else if (c->verbose && !c->quiet) {
         end_progress(c);
         fprintf(stderr, "h5vcat: %s\n", line);
@@ -81,13 +91,10 @@ void command_say(void *context, enum h5vcat_message kind, const char *line)
 
 static void report_json(const struct command *c, const struct h5vcat_report *r)
 {
-    json_t *plan = json_array();
-    for (size_t i = 0; i < c->plan_count; i++)
-        json_array_append_new(plan, json_string(c->plan[i]));
     json_t *o =
         json_pack("{s:s, s:i, s:s, s:b, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, "
                   "s:{s:f, s:f, s:f, "
-                  "s:f, s:f, s:f}, s:o}",
+                  "s:f, s:f, s:f}, s:o, s:I, s:o}",
                   "schema", "h5vcat-report", "version", 1, "output", c->merge.output, "dry_run",
                   c->merge.dry_run, "verified", r->verified, "inputs", (json_int_t)r->inputs, "datasets",
                   (json_int_t)r->datasets, "layers", (json_int_t)r->layers, "rows", (json_int_t)r->rows,
@@ -96,7 +103,8 @@ static void report_json(const struct command *c, const struct h5vcat_report *r)
                   "chunks", (json_int_t)r->chunks, "rounds", (json_int_t)r->rounds, "invalid_geometries",
                   (json_int_t)r->invalid_geometries, "seconds", r->seconds, "stages", "scan", r->seconds_scan,
                   "read", r->seconds_read, "exchange", r->seconds_exchange, "encode", r->seconds_encode,
-                  "write", r->seconds_write, "verify", r->seconds_verify, "plan", plan);
+                  "write", r->seconds_write, "verify", r->seconds_verify, "plan", array_of(&c->plan),
+                  "left_out", (json_int_t)r->left_out, "left_out_records", array_of(&c->left_out));
     if (!o)
         return;
     json_dumpf(o, stdout, JSON_INDENT(2));

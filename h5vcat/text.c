@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Text inputs. A text is parsed once, by one rank, batch by batch, into the spool: one stream per dataset of
- * the layer, so that from then on its rows are read like those of any other input. The sizes that the plan
+ * Text inputs, and shapefiles. A text is parsed once, batch by batch, into the spool: one stream per dataset
+ * of the layer, so that from then on its rows are read like those of any other input. The sizes that the plan
  * needs are known only after parsing; parsing twice would cost more than the spool does.
+ *
+ * A border between ranks falls on some byte of a text. The record that it falls into belongs to the rank
+ * before: that one reads on to its end, the other one begins behind it. In CSV a newline does not end a
+ * record if it is inside quotes, which is so if an odd number of quotes is before it: ranks that share a CSV
+ * count those of their parts first, and tell each other.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +17,10 @@
 #include <unistd.h>
 #include "h5vec_format.h"
 #include "error.h"
+#include "agree.h"
 #include "merge.h"
+
+#define LEFT_OUT_BYTES 65536 /* of lines about records, of each rank */
 
 /* An open text and its place in the layer. */
 struct text {
@@ -29,18 +37,18 @@ struct column_items {
     int data, offsets, valid;
 };
 
-static enum h5vec_status read_bytes(void *context, void *buffer, size_t size, size_t *got,
-                                    struct h5vec_error *err)
+/* Remember which record was left out. */
+static void left_out(void *context, const struct h5vec_error *what)
 {
-    const struct text *t = context;
-    ssize_t n;
-    do
-        n = read(t->fd, buffer, size);
-    while (n < 0 && errno == EINTR);
-    if (n < 0)
-        return h5vec_error_set(err, H5VEC_E_IO, 0, "cannot read: %s", strerror(errno));
-    *got = (size_t)n;
-    return H5VEC_OK;
+    struct text *t = context;
+    struct merge *m = t->m;
+    m->report.left_out++;
+    if (!m->left_out && !(m->left_out = malloc(LEFT_OUT_BYTES)))
+        return;
+    size_t room = LEFT_OUT_BYTES - m->left_out_size;
+    int n = snprintf(m->left_out + m->left_out_size, room, "%s: %s\n", t->name, what->msg);
+    if (n > 0 && (size_t)n < room)
+        m->left_out_size += (size_t)n;
 }
 
 static void text_close(struct text *t)
@@ -51,14 +59,20 @@ static void text_close(struct text *t)
         close(t->fd);
 }
 
-static enum h5vec_status text_open(struct merge *m, uint32_t input, struct text *t, struct h5vec_error *err)
+/* spooling: records that are left out are to be reported. */
+static enum h5vec_status text_open(struct merge *m, uint32_t input, bool spooling, struct text *t,
+                                   struct h5vec_error *err)
 {
     *t = (struct text){.m = m, .name = m->inputs.names[input]};
     t->fd = open(t->name, O_RDONLY | O_CLOEXEC);
     if (t->fd < 0)
         return h5vec_error_set(err, H5VEC_E_IO, 0, "%s: cannot open: %s", t->name, strerror(errno));
-    struct h5vec_format_options options = {sizeof options, (size_t)(m->options->buffer_size / 8)};
-    enum h5vec_status st = h5vec_format_open(read_bytes, t, &options, &t->reader, err);
+    struct h5vec_format_options options = {.sizeof_options = sizeof options,
+                                           .max_record = (size_t)(m->options->buffer_size / 8),
+                                           .on_bad = (enum h5vec_format_on_bad)m->options->on_bad,
+                                           .bad = spooling ? left_out : NULL,
+                                           .bad_context = t};
+    enum h5vec_status st = h5vec_format_open_file(t->name, t->fd, &options, &t->reader, err);
     const char **names = NULL;
     if (!st) {
         t->columns = h5vec_format_column_count(t->reader);
@@ -79,7 +93,7 @@ static enum h5vec_status text_open(struct merge *m, uint32_t input, struct text 
 enum h5vec_status h5vcat_text_check(struct merge *m, uint32_t input, struct h5vec_error *err)
 {
     struct text t;
-    enum h5vec_status st = text_open(m, input, &t, err);
+    enum h5vec_status st = text_open(m, input, false, &t, err);
     if (!st)
         text_close(&t);
     return st;
@@ -115,7 +129,7 @@ enum h5vec_status h5vcat_text_schema(struct merge *m, struct schema *s, uint32_t
                     {H5VEC_LAYER_PATH_OFFSETS, H5VEC_LAYER_ROLE_OFFSETS},
                     {H5VEC_LAYER_PATH_BBOX, H5VEC_LAYER_ROLE_BBOX}};
     struct text t;
-    enum h5vec_status st = text_open(m, input, &t, err);
+    enum h5vec_status st = text_open(m, input, false, &t, err);
     if (st)
         return st;
     if (h5vcat_schema_add_layer(s, m->options->layer) < 0)
@@ -252,14 +266,16 @@ static enum h5vec_status put_batch(const struct text *t, int layer, const struct
     return st;
 }
 
-/* The CRS that the rows' SRID names. */
+/* The CRS that the rows' SRID names, or a shapefile's .prj has. */
 static enum h5vec_status note_crs(const struct text *t, int layer, uint32_t input, struct h5vec_error *err)
 {
     int32_t srid = 0;
     struct h5vec_layer_geo geo;
     h5vec_layer_geo_init(&geo);
     h5vec_format_srid(t->reader, &srid);
-    enum h5vec_status st = h5vec_layer_geo_set_epsg(&geo, srid, err);
+    const char *wkt = h5vec_format_crs(t->reader);
+    enum h5vec_status st =
+        wkt ? h5vec_layer_geo_set_wkt(&geo, wkt, err) : h5vec_layer_geo_set_epsg(&geo, srid, err);
     if (st)
         h5vcat_about(err, st, t->name, NULL);
     else
@@ -268,20 +284,146 @@ static enum h5vec_status note_crs(const struct text *t, int layer, uint32_t inpu
     return st;
 }
 
-enum h5vec_status h5vcat_text_spool(struct merge *m, uint32_t input, struct rows *numbers,
+/* ---- Parts ------------------------------------------------------------------------------------------- */
+
+static bool is_cut(const struct merge *m, const struct part *p)
+{
+    return m->inputs.text[p->input] == INPUT_TEXT && (p->lo > 0 || p->hi < WHOLE);
+}
+
+/* What the ranks with later parts of a text must know of this one. */
+struct count {
+    uint32_t input; /* NOBODY: this rank's last part goes to the end of its input */
+    uint32_t odd;   /* 1: an odd number of quotes that matter */
+    uint64_t lines; /* if malformed records are no error: messages about them need their lines */
+};
+
+static enum h5vec_status count_part(struct merge *m, const struct part *p, struct count *c,
                                     struct h5vec_error *err)
 {
     struct text t;
-    enum h5vec_status st = text_open(m, input, &t, err);
+    uint64_t size = m->inputs.sizes[p->input], lo = cut_row(size, p->lo), hi = cut_row(size, p->hi),
+             quotes = 0;
+    enum h5vec_status st = text_open(m, p->input, false, &t, err);
     if (st)
         return st;
+    if (h5vec_format_has_quotes(t.reader))
+        st = h5vec_format_count(t.fd, lo, hi, '"', &quotes, err);
+    if (!st && m->options->on_bad != H5VCAT_BAD_STOP)
+        st = h5vec_format_count(t.fd, lo, hi, '\n', &c->lines, err);
+    c->input = p->input;
+    c->odd = quotes & 1;
+    text_close(&t);
+    return h5vcat_about(err, st, m->inputs.names[p->input], NULL);
+}
+
+enum h5vec_status h5vcat_text_cuts(struct merge *m, struct h5vec_error *err)
+{
+    struct count mine = {.input = NOBODY}, *all = malloc((size_t)m->ranks * sizeof *all);
+    struct part *first = m->inputs.parts, *last = first + m->inputs.part_count - 1;
+    bool some = m->inputs.part_count > 0;
+    enum h5vec_status st = all ? H5VEC_OK : h5vcat_no_memory(err);
+    if (!st && some && is_cut(m, last) && last->hi < WHOLE)
+        st = count_part(m, last, &mine, err);
+    st = h5vcat_agree(m->comm, st, err);
+    if (!st) {
+        MPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, m->comm);
+        for (int r = 0; r < m->rank && some && first->lo > 0; r++)
+            if (all[r].input == first->input) {
+                first->lo_inside = first->lo_inside != (all[r].odd != 0);
+                first->lines += all[r].lines;
+            }
+        if (some)
+            last->hi_inside = last->lo_inside != (mine.odd != 0);
+    }
+    free(all);
+    return st;
+}
+
+/* Go on with a part that does not begin the text. The first record is read first, so that its SRID is what
+ * the others must have. */
+static enum h5vec_status go_to(const struct text *t, uint64_t begin, uint64_t end, uint64_t line,
+                               struct h5vec_error *err)
+{
+    struct h5vec_format_batch first;
+    enum h5vec_status st = h5vec_format_next(t->reader, 1, &first, err);
+    if (!st)
+        h5vec_format_part(t->reader, begin, end, line);
+    return st;
+}
+
+/* Let the reader read the records that begin in the part: bytes [*begin, *end) of the text. */
+static enum h5vec_status take_part(const struct text *t, const struct part *p, uint64_t *begin, uint64_t *end,
+                                   struct h5vec_error *err)
+{
+    uint64_t size = t->m->inputs.sizes[p->input], data = h5vec_format_position(t->reader);
+    bool quotes = h5vec_format_has_quotes(t->reader);
+    enum h5vec_status st =
+        h5vec_format_border(t->fd, size, cut_row(size, p->lo), quotes, p->lo_inside, begin, err);
+    if (!st)
+        st = h5vec_format_border(t->fd, size, cut_row(size, p->hi), quotes, p->hi_inside, end, err);
+    if (st)
+        return h5vcat_about(err, st, t->name, NULL);
+    *begin = *begin > data ? *begin : data;
+    *end = *end > *begin ? *end : *begin;
+    if (p->lo == 0) {
+        h5vec_format_part(t->reader, *begin, *end, 0);
+        return H5VEC_OK;
+    }
+    uint64_t lines = 0;
+    if (t->m->options->on_bad != H5VCAT_BAD_STOP)
+        st = h5vec_format_count(t->fd, cut_row(size, p->lo), *begin, '\n', &lines, err);
+    if (!st)
+        st = go_to(t, *begin, *end, p->lines + lines + 1, err);
+    return h5vcat_about(err, st, t->name, NULL);
+}
+
+/* The error of a part again, with its line counted from the text's begin, which takes reading all before. */
+static void count_lines(struct merge *m, const struct part *p, uint64_t begin, uint64_t end,
+                        struct h5vec_error *err)
+{
+    struct text t;
+    struct h5vec_format_batch batch;
+    uint64_t lines;
+    if (!err || begin == 0 || text_open(m, p->input, false, &t, NULL))
+        return;
+    if (!h5vec_format_count(t.fd, 0, begin, '\n', &lines, NULL)) {
+        struct h5vec_error again;
+        enum h5vec_status st = go_to(&t, begin, end, lines + 1, &again);
+        batch.rows = 1;
+        while (!st && batch.rows > 0)
+            st = h5vec_format_next(t.reader, (size_t)(m->options->buffer_size / 32), &batch, &again);
+        if (st)
+            *err = again;
+    }
+    text_close(&t);
+}
+
+enum h5vec_status h5vcat_text_spool(struct merge *m, const struct part *part, struct rows *numbers,
+                                    struct h5vec_error *err)
+{
+    struct text t;
+    uint32_t input = part->input;
+    uint64_t begin = 0, end = 0;
+    enum h5vec_status st = text_open(m, input, true, &t, err);
+    if (!st && is_cut(m, part) && !(m->options->on_bad && h5vec_format_has_quotes(t.reader))) {
+        st = take_part(&t, part, &begin, &end, err);
+        if (st)
+            text_close(&t);
+    }
+    if (st)
+        return st;
+    /* A quote too many or too few must not make later parts begin elsewhere: such a text is read whole. */
+    bool others = part->lo > 0 && begin == 0;
     int layer = h5vcat_layers_find(m->schema, m->options->layer);
     struct column_items *columns = malloc((t.columns + 1) * sizeof *columns);
     st = columns ? find_columns(&t, layer, columns, err) : h5vcat_no_memory(err);
     uint64_t rows = 0;
-    while (!st) {
+    while (!st && !others) {
         struct h5vec_format_batch batch;
         st = h5vec_format_next(t.reader, (size_t)(m->options->buffer_size / 32), &batch, err);
+        if (st && part->lo > 0 && m->options->on_bad == H5VCAT_BAD_STOP)
+            count_lines(m, part, begin, end, err);
         h5vcat_about(err, st, t.name, NULL);
         if (st || batch.rows == 0)
             break;
@@ -292,5 +434,35 @@ enum h5vec_status h5vcat_text_spool(struct merge *m, uint32_t input, struct rows
         st = note_crs(&t, layer, input, err);
     free(columns);
     text_close(&t);
+    return st;
+}
+
+enum h5vec_status h5vcat_text_left_out(struct merge *m, struct h5vec_error *err)
+{
+    int size = (int)m->left_out_size, total = 0, *sizes = calloc(2 * (size_t)m->ranks, sizeof *sizes);
+    MPI_Allreduce(MPI_IN_PLACE, &m->report.left_out, 1, MPI_UINT64_T, MPI_SUM, m->comm);
+    char *all = NULL;
+    enum h5vec_status st = sizes ? H5VEC_OK : h5vcat_no_memory(err);
+    st = h5vcat_agree(m->comm, st, err);
+    if (!st && m->report.left_out > 0) {
+        MPI_Gather(&size, 1, MPI_INT, sizes, 1, MPI_INT, 0, m->comm);
+        for (int r = 0; r < m->ranks && m->rank == 0; r++) {
+            sizes[m->ranks + r] = total;
+            total += sizes[r];
+        }
+        all = malloc((size_t)total + 1);
+        st = h5vcat_agree(m->comm, all ? H5VEC_OK : h5vcat_no_memory(err), err);
+    }
+    if (!st && m->report.left_out > 0) {
+        MPI_Gatherv(m->left_out, size, MPI_BYTE, all, sizes, sizes + m->ranks, MPI_BYTE, 0, m->comm);
+        for (char *line = all, *end = all + total; line < end && m->rank == 0;) {
+            char *newline = memchr(line, '\n', (size_t)(end - line));
+            *newline = '\0';
+            h5vcat_merge_say(m, H5VCAT_LEFT_OUT, "%s", line);
+            line = newline + 1;
+        }
+    }
+    free(all);
+    free(sizes);
     return st;
 }

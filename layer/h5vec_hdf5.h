@@ -8,4 +8,8 @@
 
 #include <hdf5.h>
 
+#ifdef H5VEC_HDF5_TABLE
+#include "hdf5_table.h"
+#endif
+
 #endif

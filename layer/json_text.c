@@ -12,6 +12,17 @@
 
 static bool put(FILE *out, const json_t *value);
 
+bool h5vec_layer_json_number(FILE *out, double number)
+{
+    char digits[VCODEC_NUMBER_MAX];
+    size_t length = vcodec_number_write(number, digits);
+    bool ok = fwrite(digits, 1, length, out) == length;
+    /* Without a mark of a real, jansson would read it back as an integer, which may not fit. */
+    if (fabs(number) >= 1e15 && !memchr(digits, '.', length) && !memchr(digits, 'e', length))
+        ok = ok && fputs("e0", out) != EOF;
+    return ok;
+}
+
 static int compare_keys(const void *a, const void *b)
 {
     const char *const *left = a, *const *right = b;
@@ -54,16 +65,8 @@ static bool put(FILE *out, const json_t *value)
         return put_object(out, value);
     if (json_is_array(value))
         return put_array(out, value);
-    if (!json_is_real(value))
-        return json_dumpf(value, out, JSON_ENCODE_ANY) == 0;
-    char digits[VCODEC_NUMBER_MAX];
-    double number = json_real_value(value);
-    size_t length = vcodec_number_write(number, digits);
-    bool ok = fwrite(digits, 1, length, out) == length;
-    /* Without a mark of a real, jansson would read it back as an integer, which may not fit. */
-    if (fabs(number) >= 1e15 && !memchr(digits, '.', length) && !memchr(digits, 'e', length))
-        ok = ok && fputs("e0", out) != EOF;
-    return ok;
+    return json_is_real(value) ? h5vec_layer_json_number(out, json_real_value(value))
+                               : json_dumpf(value, out, JSON_ENCODE_ANY) == 0;
 }
 
 char *h5vec_layer_json_text(const json_t *value)

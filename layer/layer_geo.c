@@ -82,12 +82,6 @@ static bool is_finite(struct vcodec_box box)
     return isfinite(box.xmin) && isfinite(box.ymin) && isfinite(box.xmax) && isfinite(box.ymax);
 }
 
-static void put_number(FILE *out, double value)
-{
-    char digits[VCODEC_NUMBER_MAX];
-    fwrite(digits, 1, vcodec_number_write(value, digits), out);
-}
-
 static void put_geo(FILE *out, const struct h5vec_layer_geo *geo)
 {
     fputs("{\"columns\":{\"geometry\":{", out);
@@ -96,7 +90,7 @@ static void put_geo(FILE *out, const struct h5vec_layer_geo *geo)
         fputs("\"bbox\":", out);
         for (size_t i = 0; i < 4; i++) {
             fputc(i ? ',' : '[', out);
-            put_number(out, box[i]);
+            h5vec_layer_json_number(out, box[i]);
         }
         fputs("],", out);
     }

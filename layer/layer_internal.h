@@ -6,6 +6,7 @@
 #define H5VEC_LAYER_INTERNAL_H
 
 #include <jansson.h>
+#include <stdio.h>
 #include "h5vec_layer.h"
 
 /* A buffer that only grows. */
@@ -101,6 +102,9 @@ enum h5vec_status h5vec_layer_attribute_write(hid_t object, const char *name, co
 /* JSON as text that is the same for equal values: keys sorted, no white space, numbers as short as they read
  * back. NULL if there is no memory; the caller frees it. */
 char *h5vec_layer_json_text(const json_t *value);
+
+/* Write a number as it is in that text; false if out fails. */
+bool h5vec_layer_json_number(FILE *out, double number);
 
 /* Bytes of one row, and rows of a chunk, of a new dataset. */
 size_t h5vec_layer_row_bytes(enum h5vec_layer_role role, const struct h5vec_layer_shape *shape);

@@ -16,9 +16,9 @@ cd "$(dirname "$0")/.."
 . scripts/hdf5.sh
 
 packages='gcc libc6-dev cmake ninja-build pkg-config zlib1g-dev libdeflate-dev libgeos-dev libxxhash-dev
-  libjansson-dev libproj-dev check hdf5-tools python3-h5py python3-numpy'
+  libjansson-dev libproj-dev libshp-dev check hdf5-tools python3-h5py python3-numpy python3-pytest'
 mpi_packages='mpich libmpich-dev'
-test_packages='valgrind clang clang-tidy clang-format shellcheck groff-base'
+test_packages='valgrind clang clang-tidy clang-format shellcheck groff-base python3-gdal'
 
 # missing PACKAGE...: those that are not installed.
 missing() {

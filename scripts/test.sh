@@ -112,7 +112,7 @@ check_shell() {
 
 check_man() {
   command -v groff >/dev/null || { say "skip: no groff"; return 77; }
-  pages=$(git ls-files 'man/*.1')
+  pages=$(git ls-files 'man/*.[17]')
   [ -n "$pages" ] || { say "skip: no manual pages yet"; return 77; }
   # shellcheck disable=SC2086 # a list of files
   warnings=$(groff -man -Tutf8 -ww -z $pages 2>&1) || warnings="groff failed: $warnings"

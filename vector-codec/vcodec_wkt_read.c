@@ -487,12 +487,43 @@ static enum h5vec_status whole_text(struct reader *r)
     return status;
 }
 
+/* Most texts of points are "POINT (x y)" to the letter: these are read without the machinery above, which is
+ * most of the time of such a text. Anything else is left to it (false). */
+static bool plain_point(const char *begin, size_t size, uint8_t *out, size_t capacity,
+                        struct vcodec_info *info)
+{
+    static const char name[] = "POINT";
+    const struct vcodec_text text = {begin, begin + size};
+    const char *p = begin + sizeof name - 1;
+    double x, y;
+    if (size < sizeof "POINT(0 0)" - 1 || capacity < VCODEC_WKB_HEADER + 2 * sizeof x ||
+        memcmp(begin, name, sizeof name - 1) != 0)
+        return false;
+    p += *p == ' ';
+    if (*p++ != '(' || !(p = vcodec_number_parse(&text, p, &x)) || p == text.end || *p++ != ' ' ||
+        !(p = vcodec_number_parse(&text, p, &y)) || p == text.end || *p++ != ')' || p != text.end ||
+        (x - x) + (y - y) != 0)
+        return false;
+    out[0] = 1;
+    vcodec_store32(out + 1, VCODEC_POINT);
+    vcodec_store_double(out + VCODEC_WKB_HEADER, x);
+    vcodec_store_double(out + VCODEC_WKB_HEADER + sizeof x, y);
+    *info = (struct vcodec_info){.type = VCODEC_POINT,
+                                 .dim = VCODEC_XY,
+                                 .vertices = 1,
+                                 .wkb_size = VCODEC_WKB_HEADER + 2 * sizeof x,
+                                 .box = {x, y, x, y}};
+    return true;
+}
+
 enum h5vec_status vcodec_wkt_read(const char *text, size_t size, unsigned flags, uint8_t *out,
                                   size_t capacity, struct vcodec_info *info, struct h5vec_error *err)
 {
     static const char bom[3] = "\xef\xbb\xbf";
     if (flags & ~VCODEC_ALLOW_NONFINITE)
         return h5vec_error_set(err, H5VEC_E_ARG, 0, "vcodec_wkt_read: unknown flags 0x%x", flags);
+    if (plain_point(text, size, out, capacity, info))
+        return H5VEC_OK;
     struct reader r; /* its sink is set by vcodec_sink_init() */
     r.begin = text;
     r.end = size ? text + size : text;

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The driver's class: what HDF5 calls, in the order of the table, and its registration. Files behave as with
- * HDF5's own POSIX driver (sec2) until placement begins; H5FDh5vec_space.c is what differs then.
+ * The driver's class: what HDF5 calls, in the order of the table. Files behave as with HDF5's own POSIX
+ * driver (sec2) until placement begins; H5FDh5vec_space.c is what differs then.
+ *
+ * The class knows nothing of its own id: HDF5 registers a plugin's class, H5FDh5vec_fapl.c the linked one. So
+ * the functions that are called without a file see to it that there is an error class.
  */
 #include "H5FDh5vec.h"
 
+#include "H5FDh5vec_config.h"
 #include "H5FDh5vec_err.h"
 #include "H5FDh5vec_file.h"
+#include "H5FDh5vec_foreign.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,20 +21,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The driver's id in this process's HDF5 library: there is one library, so there is one id. */
-static hid_t H5FD_h5vec_id = H5I_INVALID_HID;
-
-static herr_t h5vec_terminate(void)
+/* The settings may come from a copy of this code of another version, which has more or fewer of them. What we
+ * do not have is refused when they are used. */
+static void *h5vec_fapl_copy(const void *settings)
 {
-    H5FD_h5vec_id = H5I_INVALID_HID;
-    return 0;
-}
-
-static void *h5vec_fapl_copy(const void *config)
-{
-    struct H5FD_h5vec_config *copy = malloc(sizeof *copy);
+    const struct H5FD_h5vec_config *config = settings;
+    struct H5FD_h5vec_config *copy = calloc(1, sizeof *copy);
     if (copy)
-        memcpy(copy, config, sizeof *copy);
+        memcpy(copy, config, config->sizeof_config < sizeof *copy ? config->sizeof_config : sizeof *copy);
     return copy;
 }
 
@@ -47,39 +46,47 @@ static herr_t h5vec_fapl_free(void *config)
 static int open_flags(unsigned flags)
 {
     return ((flags & H5F_ACC_RDWR) ? O_RDWR : O_RDONLY) | ((flags & H5F_ACC_TRUNC) ? O_TRUNC : 0) |
-           ((flags & H5F_ACC_CREAT) ? O_CREAT : 0) | ((flags & H5F_ACC_EXCL) ? O_EXCL : 0) | O_CLOEXEC;
+           ((flags & H5F_ACC_CREAT) ? O_CREAT : 0) | ((flags & H5F_ACC_EXCL) ? O_EXCL : 0) | O_CLOEXEC |
+           ((flags & H5F_ACC_RDWR) ? 0
+                                   : O_NONBLOCK); /* do not wait at a pipe for somebody to write into it */
 }
 
 static herr_t read_settings(struct H5FD_h5vec_file *file, hid_t fapl)
 {
-    const struct H5FD_h5vec_config *config = NULL;
     hbool_t use_locks = 0, ignore = 0;
     const char *setting = getenv("HDF5_USE_FILE_LOCKING");
-    H5E_BEGIN_TRY
-    {
-        if (H5Pget_driver(fapl) == H5FD_h5vec_id)
-            config = H5Pget_driver_info(fapl); /* an error when there is none */
-    }
-    H5E_END_TRY
-    if (H5Pget_driver_config_str(fapl, NULL, 0) > 0)
-        return H5FD_H5VEC_FAIL(H5FD_H5VEC_ARGUMENT, "the driver takes no configuration string");
-    if (H5Pget_file_locking(fapl, &use_locks, &ignore) < 0)
+    hsize_t block = 0;
+    if (H5Pget_file_locking(fapl, &use_locks, &ignore) < 0 || H5Pget_meta_block_size(fapl, &block) < 0)
         return -1;
+    file->space.meta_block = block ? block : 1;
     if (setting && strcmp(setting, "BEST_EFFORT") == 0)
         ignore = 1;
     else if (setting && (strcmp(setting, "TRUE") == 0 || strcmp(setting, "1") == 0))
         ignore = 0;
     file->ignore_disabled_locks = ignore;
-    return H5FD_h5vec_space_config(&file->space.config, config);
+    return H5FD_h5vec_config_of(&file->space.config, fapl);
+}
+
+/* Refuse what has no bytes at addresses. */
+static herr_t check_kind(const struct stat *st, const char *name)
+{
+    if (S_ISDIR(st->st_mode))
+        return H5FD_H5VEC_FAIL_ERRNO(EISDIR, "unable to open a directory as a file", name);
+    if (S_ISFIFO(st->st_mode) || S_ISSOCK(st->st_mode))
+        return H5FD_H5VEC_FAIL_ERRNO(ESPIPE, "unable to open a pipe as a file", name);
+    return 0;
 }
 
 /* What open found, once the file descriptor is there. */
-static herr_t fill_in(struct H5FD_h5vec_file *file, const char *name, unsigned flags, haddr_t maxaddr,
-                      hid_t fapl)
+static herr_t fill_in(struct H5FD_h5vec_file *file, const char *name, unsigned flags, haddr_t maxaddr)
 {
     struct stat st;
     if (fstat(file->fd, &st) < 0)
         return H5FD_H5VEC_FAIL_ERRNO(errno, "unable to fstat file", name);
+    if (check_kind(&st, name) < 0)
+        return -1;
+    if (fcntl(file->fd, F_SETFL, 0) < 0) /* without O_NONBLOCK */
+        return H5FD_H5VEC_FAIL_ERRNO(errno, "unable to fcntl file", name);
     if (!(file->name = strdup(name)))
         return H5FD_H5VEC_FAIL_ERRNO(errno, "out of memory", name);
     file->device = st.st_dev;
@@ -88,26 +95,53 @@ static herr_t fill_in(struct H5FD_h5vec_file *file, const char *name, unsigned f
     file->writable = (flags & H5F_ACC_RDWR) != 0;
     file->created = file->writable && file->eof == 0;
     file->space.limit = maxaddr;
-    return read_settings(file, fapl);
+    return 0;
+}
+
+/* What is not HDF5 may be read as such. */
+static herr_t open_foreign(struct H5FD_h5vec_file *file)
+{
+    void *image;
+    size_t size;
+    if (H5FD_h5vec_foreign_image(file->name, file->fd, file->writable, &file->space.config, &image, &size) <
+        0)
+        return -1;
+    if (image) {
+        file->foreign = true;
+        file->eof = size;
+        H5FD_h5vec_read_image(file, image, size);
+    }
+    return 0;
 }
 
 static herr_t h5vec_close(H5FD_t *pub);
 
 static H5FD_t *h5vec_open(const char *name, unsigned flags, hid_t fapl, haddr_t maxaddr)
 {
+    if (H5FD_h5vec_err_register() < 0)
+        return NULL;
     if (!name || !*name || maxaddr == 0 || maxaddr > INT64_MAX) {
         (void)H5FD_H5VEC_FAIL(H5FD_H5VEC_ARGUMENT, "no file name, or a largest address out of range");
         return NULL;
     }
     struct H5FD_h5vec_file *file = calloc(1, sizeof *file);
-    int fd = file ? open(name, open_flags(flags), 0666) : -1;
-    if (fd < 0) {
+    if (!file) {
+        (void)H5FD_H5VEC_FAIL_ERRNO(errno, "out of memory", name);
+        return NULL;
+    }
+    /* Settings first: bad ones must not truncate a file. */
+    if (read_settings(file, fapl) < 0) {
+        free(file);
+        return NULL;
+    }
+    file->fd = open(name, open_flags(flags), 0666);
+    if (file->fd < 0) {
         (void)H5FD_H5VEC_FAIL_ERRNO(errno, "unable to open file", name);
         free(file);
         return NULL;
     }
-    file->fd = fd;
-    if (fill_in(file, name, flags, maxaddr, fapl) < 0) {
+    if (fill_in(file, name, flags, maxaddr) < 0 || H5FD_h5vec_file_begin(file, flags) < 0 ||
+        H5FD_h5vec_read_begin(file, flags, fapl) < 0 || open_foreign(file) < 0) {
         (void)h5vec_close(&file->pub);
         return NULL;
     }
@@ -122,6 +156,7 @@ static herr_t h5vec_close(H5FD_t *pub)
     if (close(file->fd) < 0 && errno != EINTR)
         result = H5FD_H5VEC_FAIL_ERRNO(errno, "unable to close file", file->name ? file->name : "");
     H5FD_h5vec_space_clear(&file->space);
+    H5FD_h5vec_read_end(file);
     free(file->name);
     free(file);
     return result;
@@ -138,21 +173,22 @@ static int h5vec_cmp(const H5FD_t *a, const H5FD_t *b)
 /* Without the aggregation flags each block is allocated for itself, so the driver knows what it is for. */
 static herr_t h5vec_query(const H5FD_t *pub, unsigned long *flags)
 {
-    (void)pub; /* NULL at times */
+    const struct H5FD_h5vec_file *file = (const void *)pub; /* NULL at times */
     if (flags)
-        *flags = H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE | H5FD_FEAT_POSIX_COMPAT_HANDLE |
-                 H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
+        *flags = H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE | H5FD_FEAT_SUPPORTS_SWMR_IO;
+    if (flags && !(file && file->foreign)) /* the bytes are those of the file */
+        *flags |= H5FD_FEAT_POSIX_COMPAT_HANDLE | H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
     return 0;
 }
 
 static haddr_t h5vec_alloc(H5FD_t *pub, H5FD_mem_t type, hid_t dxpl, hsize_t size)
 {
     struct H5FD_h5vec_file *file = (struct H5FD_h5vec_file *)pub;
-    haddr_t addr = HADDR_UNDEF;
+    /* As in HDF5's own lists of free space (fl_map), global heaps are raw data. They are never placed. */
+    bool raw = type == H5FD_MEM_DRAW || (type == H5FD_MEM_GHEAP && !file->space.placing);
     (void)dxpl;
-    if (H5FD_h5vec_space_alloc(&file->space, type == H5FD_MEM_DRAW, size, &addr) < 0)
-        return HADDR_UNDEF;
-    return addr;
+    file->space.plain = pub->alignment > 1 || pub->paged_aggr;
+    return H5FD_h5vec_file_alloc(file, raw, size);
 }
 
 static herr_t h5vec_free(H5FD_t *pub, H5FD_mem_t type, hid_t dxpl, haddr_t addr, hsize_t size)
@@ -165,7 +201,7 @@ static herr_t h5vec_free(H5FD_t *pub, H5FD_mem_t type, hid_t dxpl, haddr_t addr,
 static haddr_t h5vec_get_eoa(const H5FD_t *pub, H5FD_mem_t type)
 {
     (void)type;
-    return ((const struct H5FD_h5vec_file *)pub)->space.cursor;
+    return H5FD_h5vec_space_eoa(&((const struct H5FD_h5vec_file *)pub)->space);
 }
 
 static herr_t h5vec_set_eoa(H5FD_t *pub, H5FD_mem_t type, haddr_t addr)
@@ -186,15 +222,37 @@ static herr_t h5vec_get_handle(H5FD_t *pub, hid_t fapl, void **handle)
     if (!handle)
         return H5FD_H5VEC_FAIL(H5FD_H5VEC_ARGUMENT, "no place for the handle");
     *handle = &file->fd;
-    if (fapl == H5FD_h5vec_id)
-        ((struct H5FD_h5vec_probe *)handle)->file = file;
+    if (H5Iget_type(fapl) == H5I_GENPROP_LST && H5Pexist(fapl, H5FD_H5VEC_PROBE) > 0) {
+        struct H5FD_h5vec_probe *probe = (struct H5FD_h5vec_probe *)handle;
+        probe->version = H5VEC_VERSION;
+        probe->size = sizeof *file;
+        probe->file = file;
+    } else {
+        return H5FD_h5vec_file_drain(file); /* the caller may use the descriptor */
+    }
     return 0;
 }
 
 static herr_t h5vec_read(H5FD_t *pub, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size_t size, void *buffer)
 {
-    (void)type, (void)dxpl;
-    return H5FD_h5vec_file_read((struct H5FD_h5vec_file *)pub, addr, size, buffer);
+    (void)dxpl;
+    return H5FD_h5vec_read((struct H5FD_h5vec_file *)pub, type, addr, size, buffer);
+}
+
+static herr_t h5vec_read_vector(H5FD_t *pub, hid_t dxpl, uint32_t count, H5FD_mem_t types[], haddr_t addrs[],
+                                size_t sizes[], void *buffers[])
+{
+    (void)dxpl;
+    return H5FD_h5vec_read_vector((struct H5FD_h5vec_file *)pub, count, types, addrs, sizes, buffers);
+}
+
+static herr_t h5vec_read_selection(H5FD_t *pub, H5FD_mem_t type, hid_t dxpl, size_t count, hid_t mem_spaces[],
+                                   hid_t file_spaces[], haddr_t addrs[], size_t element_sizes[],
+                                   void *buffers[])
+{
+    (void)dxpl;
+    return H5FD_h5vec_read_selections((struct H5FD_h5vec_file *)pub, type, count, mem_spaces, file_spaces,
+                                      addrs, element_sizes, buffers);
 }
 
 static herr_t h5vec_write(H5FD_t *pub, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size_t size,
@@ -204,14 +262,23 @@ static herr_t h5vec_write(H5FD_t *pub, H5FD_mem_t type, hid_t dxpl, haddr_t addr
     return H5FD_h5vec_file_write((struct H5FD_h5vec_file *)pub, addr, size, buffer);
 }
 
+static herr_t h5vec_flush(H5FD_t *pub, hid_t dxpl, hbool_t closing)
+{
+    (void)dxpl;
+    return H5FD_h5vec_file_flush((struct H5FD_h5vec_file *)pub, closing);
+}
+
 static herr_t h5vec_truncate(H5FD_t *pub, hid_t dxpl, hbool_t closing)
 {
     (void)dxpl;
     return H5FD_h5vec_file_truncate((struct H5FD_h5vec_file *)pub, closing);
 }
 
-static herr_t do_lock(const struct H5FD_h5vec_file *file, int operation, const char *what)
+/* Others may come in: they see what was written. */
+static herr_t do_lock(struct H5FD_h5vec_file *file, int operation, const char *what)
 {
+    if (operation == LOCK_UN && H5FD_h5vec_file_drain(file) < 0)
+        return -1;
     if (flock(file->fd, operation) == 0 || (file->ignore_disabled_locks && errno == ENOSYS))
         return 0;
     return H5FD_H5VEC_FAIL_ERRNO(errno, what, file->name);
@@ -231,6 +298,8 @@ static herr_t h5vec_unlock(H5FD_t *pub)
 static herr_t h5vec_delete(const char *name, hid_t fapl)
 {
     (void)fapl;
+    if (H5FD_h5vec_err_register() < 0)
+        return -1;
     return unlink(name) < 0 ? H5FD_H5VEC_FAIL_ERRNO(errno, "unable to delete file", name) : 0;
 }
 
@@ -243,13 +312,12 @@ static herr_t h5vec_ctl(H5FD_t *pub, uint64_t op, uint64_t flags, const void *in
     return 0;
 }
 
-static const H5FD_class_t H5FD_h5vec_class = {
+const H5FD_class_t H5FD_h5vec_class = {
     .version = H5FD_CLASS_VERSION,
     .value = H5FD_H5VEC_VALUE,
     .name = H5FD_H5VEC_NAME,
     .maxaddr = INT64_MAX,
     .fc_degree = H5F_CLOSE_WEAK,
-    .terminate = h5vec_terminate,
     .fapl_size = sizeof(struct H5FD_h5vec_config),
     .fapl_get = h5vec_fapl_get,
     .fapl_copy = h5vec_fapl_copy,
@@ -266,6 +334,9 @@ static const H5FD_class_t H5FD_h5vec_class = {
     .get_handle = h5vec_get_handle,
     .read = h5vec_read,
     .write = h5vec_write,
+    .read_vector = h5vec_read_vector,
+    .read_selection = h5vec_read_selection,
+    .flush = h5vec_flush,
     .truncate = h5vec_truncate,
     .lock = h5vec_lock,
     .unlock = h5vec_unlock,
@@ -273,33 +344,3 @@ static const H5FD_class_t H5FD_h5vec_class = {
     .ctl = h5vec_ctl,
     .fl_map = H5FD_FLMAP_DICHOTOMY,
 };
-
-static herr_t ensure_registered(void)
-{
-    if (H5open() < 0)
-        return -1;
-    if (H5FD_h5vec_id >= 0 && H5Iget_type(H5FD_h5vec_id) == H5I_VFL)
-        return 0;
-    if (H5FD_h5vec_err_register() < 0)
-        return -1;
-    H5FD_h5vec_id = H5FDregister(&H5FD_h5vec_class);
-    return H5FD_h5vec_id < 0 ? -1 : 0;
-}
-
-herr_t H5Pset_fapl_h5vec(hid_t fapl, const struct H5FD_h5vec_config *config)
-{
-    struct H5FD_h5vec_config complete;
-    if (ensure_registered() < 0 || H5FD_h5vec_space_config(&complete, config) < 0)
-        return -1;
-    return H5Pset_driver(fapl, H5FD_h5vec_id, &complete);
-}
-
-struct H5FD_h5vec_file *H5FD_h5vec_file_of(hid_t id)
-{
-    struct H5FD_h5vec_probe probe = {NULL, NULL};
-    if (ensure_registered() < 0 || H5Fget_vfd_handle(id, H5FD_h5vec_id, &probe.handle) < 0)
-        return NULL;
-    if (!probe.file)
-        (void)H5FD_H5VEC_FAIL(H5FD_H5VEC_ARGUMENT, "the file was not opened through the driver h5vec");
-    return probe.file;
-}

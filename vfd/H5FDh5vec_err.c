@@ -6,11 +6,24 @@
 #include "H5FDh5vec_err.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
+
+#define CLASS_NAME "h5vec"
 
 static struct {
     hid_t class_id, major, minors[H5FD_H5VEC_MINORS];
 } H5FD_h5vec_err_ids;
+
+/* After H5close the id may be nobody's, or that of another class. */
+static bool registered(void)
+{
+    char name[sizeof CLASS_NAME + 1] = "";
+    return H5Iget_type(H5FD_h5vec_err_ids.class_id) == H5I_ERROR_CLASS &&
+           H5Eget_class_name(H5FD_h5vec_err_ids.class_id, name, sizeof name) > 0 &&
+           strcmp(name, CLASS_NAME) == 0;
+}
 
 herr_t H5FD_h5vec_err_register(void)
 {
@@ -18,8 +31,11 @@ herr_t H5FD_h5vec_err_register(void)
         [H5FD_H5VEC_SYSTEM] = "System call failed",
         [H5FD_H5VEC_PLACEMENT] = "Placement",
         [H5FD_H5VEC_ARGUMENT] = "Bad argument",
+        [H5FD_H5VEC_FOREIGN] = "Not HDF5",
     };
-    hid_t id = H5Eregister_class("h5vec", "h5vec file driver", H5VEC_VERSION);
+    if (registered())
+        return 0;
+    hid_t id = H5Eregister_class(CLASS_NAME, "h5vec file driver", H5VEC_VERSION);
     if (id < 0)
         return -1;
     H5FD_h5vec_err_ids.class_id = id;

@@ -7,9 +7,16 @@
 
 #include "h5vec_hdf5.h"
 
-enum H5FD_h5vec_minor { H5FD_H5VEC_SYSTEM, H5FD_H5VEC_PLACEMENT, H5FD_H5VEC_ARGUMENT, H5FD_H5VEC_MINORS };
+enum H5FD_h5vec_minor {
+    H5FD_H5VEC_SYSTEM,
+    H5FD_H5VEC_PLACEMENT,
+    H5FD_H5VEC_ARGUMENT,
+    H5FD_H5VEC_FOREIGN,
+    H5FD_H5VEC_MINORS
+};
 
-/* Register the class. Ids of an earlier life of the library (before H5close) are forgotten. */
+/* Register the class, unless that is done. Ids of an earlier life of the library (before H5close) are
+ * forgotten. Registering clears the error stack. */
 herr_t H5FD_h5vec_err_register(void);
 
 void H5FD_h5vec_err_push(enum H5FD_h5vec_minor minor, const char *file, const char *func, unsigned line,

@@ -39,7 +39,8 @@ static struct H5FD_h5vec_file *placing(hid_t id)
     struct H5FD_h5vec_file *file = H5FD_h5vec_file_of(id);
     if (!file || file->space.placing)
         return file;
-    if (check_settings(id, file) < 0 || H5FD_h5vec_space_begin(&file->space, file->created, file->eof) < 0)
+    if (check_settings(id, file) < 0 || H5FD_h5vec_file_hold(file) < 0 ||
+        H5FD_h5vec_space_begin(&file->space, file->created, file->eof) < 0)
         return NULL;
     return file;
 }
@@ -73,8 +74,8 @@ herr_t H5FD_h5vec_usage(hid_t id, hsize_t *zones, hsize_t *used)
     if (!file)
         return -1;
     if (zones)
-        *zones = file->space.placing ? file->space.zones_size : file->space.cursor;
+        *zones = file->space.placing ? file->space.zones_size : H5FD_h5vec_space_eoa(&file->space);
     if (used)
-        *used = file->space.placing ? file->space.zones_used : file->space.cursor;
+        *used = file->space.placing ? file->space.zones_used : H5FD_h5vec_space_eoa(&file->space);
     return 0;
 }

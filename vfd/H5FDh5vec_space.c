@@ -4,46 +4,27 @@
  * overlap. HDF5 can also extend a block in place through set_eoa, if the block ends at what get_eoa reports.
  * That is the cursor: so such a block is the last of the file, and the space it grows into is taken from the
  * cursor too.
+ *
+ * Before placement HDF5 is not to see the unused part of a zone at the end of the file: get_eoa reports the
+ * used part's end, and HDF5 extends, frees and truncates there as in any file. Only when raw data comes to
+ * lie behind the zone, that part is set aside for metadata. Zones grow with the metadata there is, so that
+ * what a file's last zone leaves unused stays small beside it.
  */
 #include "H5FDh5vec_space.h"
 
 #include "H5FDh5vec_err.h"
 
-#include <string.h>
+#include <stdlib.h>
 
-/* HDF5 reads ahead up to 512 bytes behind an object header into its metadata accumulator. Zones and
- * reservations at least that far apart keep it from ever joining two zones over what is between them. */
-#define ALIGNMENT_MIN 512
-#define SIZE_MAX_CONFIG ((hsize_t)1 << 40)
+/* Sizes of zones where none are given: in placement; before it the first, as HDF5's own block of metadata,
+ * and the largest. */
+#define PLACED_ZONE ((hsize_t)65536)
+#define FIRST_ZONE ((hsize_t)2048)
+#define LARGEST_ZONE ((hsize_t)1 << 20)
 
 static hsize_t larger(hsize_t a, hsize_t b)
 {
     return a > b ? a : b;
-}
-
-herr_t H5FD_h5vec_space_config(struct H5FD_h5vec_config *out, const struct H5FD_h5vec_config *config)
-{
-    struct H5FD_h5vec_config c = {.sizeof_config = sizeof c};
-    if (config && (config->sizeof_config < sizeof config->sizeof_config || config->sizeof_config > sizeof c))
-        return H5FD_H5VEC_FAIL(H5FD_H5VEC_ARGUMENT,
-                               "sizeof_config is %zu, must be at most %zu: set it to "
-                               "sizeof(struct H5FD_h5vec_config)",
-                               config->sizeof_config, sizeof c);
-    if (config)
-        memcpy(&c, config, config->sizeof_config);
-    c.sizeof_config = sizeof c;
-    c.first_zone = c.first_zone ? c.first_zone : 65536;
-    c.zone = c.zone ? c.zone : 65536;
-    c.alignment = c.alignment ? c.alignment : 4096;
-    if (c.first_zone > SIZE_MAX_CONFIG || c.zone > SIZE_MAX_CONFIG)
-        return H5FD_H5VEC_FAIL(H5FD_H5VEC_ARGUMENT, "first_zone and zone can be at most %llu bytes",
-                               (unsigned long long)SIZE_MAX_CONFIG);
-    if (c.alignment < ALIGNMENT_MIN || c.alignment > SIZE_MAX_CONFIG || c.alignment & (c.alignment - 1))
-        return H5FD_H5VEC_FAIL(
-            H5FD_H5VEC_ARGUMENT, "alignment is %llu, must be a power of two from %d to %llu",
-            (unsigned long long)c.alignment, ALIGNMENT_MIN, (unsigned long long)SIZE_MAX_CONFIG);
-    *out = c;
-    return 0;
 }
 
 /* Move the cursor to the end of [addr, addr + size), unless that is too far. */
@@ -81,10 +62,13 @@ static herr_t add_zone(struct H5FD_h5vec_space *space, haddr_t addr, hsize_t siz
 
 herr_t H5FD_h5vec_space_begin(struct H5FD_h5vec_space *space, bool created, haddr_t eof)
 {
+    hsize_t first = space->config.first_zone ? space->config.first_zone : PLACED_ZONE;
+    space->pos = space->end = space->cursor = H5FD_h5vec_space_eoa(space);
     space->placing = true;
     space->zones_used = space->pos;
-    if (created) { /* the zone at the start of the file goes on */
-        if (add_zone(space, 0, larger(space->pos, space->config.first_zone)) < 0)
+    space->zones_size = space->left_count = 0;
+    if (created) { /* what there is becomes a zone at the start of the file, which goes on */
+        if (add_zone(space, 0, larger(space->pos, first)) < 0)
             return -1;
         space->end = space->cursor;
         return 0;
@@ -146,7 +130,7 @@ static herr_t alloc_placed(struct H5FD_h5vec_space *space, hsize_t size, haddr_t
 /* Make room for size bytes in the current zone, or find them elsewhere (*elsewhere). */
 static herr_t more_room(struct H5FD_h5vec_space *space, hsize_t size, bool *elsewhere, haddr_t *addr)
 {
-    hsize_t zone = space->config.zone, left = space->end - space->pos;
+    hsize_t zone = space->config.zone ? space->config.zone : PLACED_ZONE, left = space->end - space->pos;
     if (space->end == space->cursor) { /* the last thing in the file: it grows in place */
         if (add_zone(space, space->end, larger(zone, size - left)) < 0)
             return -1;
@@ -167,14 +151,126 @@ static herr_t more_room(struct H5FD_h5vec_space *space, hsize_t size, bool *else
     return 0;
 }
 
+/* ---- Before placement ---------------------------------------------------------------------------------- */
+
+/* The current zone is left for another. Without memory its rest is forgotten, which costs just that. */
+static void leave_zone(struct H5FD_h5vec_space *space)
+{
+    if (space->left_count == space->left_room) {
+        size_t room = space->left_room ? 2 * space->left_room : 16;
+        struct H5FD_h5vec_zone *left = realloc(space->left, room * sizeof *left);
+        if (!left)
+            return;
+        space->left = left;
+        space->left_room = room;
+    }
+    if (space->pos < space->end)
+        space->left[space->left_count++] = (struct H5FD_h5vec_zone){space->start, space->pos, space->end};
+}
+
+/* All up to addr is in use, and the zone that begins there is empty. */
+static void begin_zone(struct H5FD_h5vec_space *space, haddr_t addr)
+{
+    space->start = space->pos = space->end = space->cursor = addr;
+}
+
+/* The file ends at eoa, where perhaps an earlier zone ends. */
+static void end_at(struct H5FD_h5vec_space *space, haddr_t eoa)
+{
+    struct H5FD_h5vec_zone zone = {eoa, eoa, eoa};
+    while (space->left_count > 0 && space->left[space->left_count - 1].end > eoa)
+        space->left_count--;
+    if (space->left_count > 0 && space->left[space->left_count - 1].end == eoa)
+        zone = space->left[--space->left_count];
+    space->start = zone.start;
+    space->pos = zone.pos;
+    space->end = space->cursor = zone.end;
+}
+
+/* An eighth of the metadata so far: that much is lost when raw data alone follows, and 60 zones hold the
+ * first 10 MiB. */
+static hsize_t next_zone(const struct H5FD_h5vec_space *space)
+{
+    hsize_t least = space->meta_block ? space->meta_block : FIRST_ZONE,
+            first = space->config.first_zone ? space->config.first_zone : least,
+            most = space->config.zone ? space->config.zone : larger(LARGEST_ZONE, least),
+            zone = space->zones_size ? larger(space->zones_size / 8, least) : first;
+    return space->zones_size && zone > most ? most : zone;
+}
+
+/* Metadata that does not fit the current zone: make that larger, or take another, or only this block's space.
+ */
+static herr_t alloc_beyond(struct H5FD_h5vec_space *space, hsize_t size, haddr_t *addr)
+{
+    hsize_t zone = next_zone(space), left = space->end - space->pos;
+    bool last = space->end == space->cursor, elsewhere = !last && (size >= zone || zone - size < left);
+    hsize_t taken = last ? larger(zone, size - left) : elsewhere ? size : zone;
+    haddr_t at = space->cursor;
+    if (advance(space, at, taken) < 0)
+        return -1;
+    space->zones_size += taken;
+    *addr = elsewhere || !last ? at : space->pos;
+    if (elsewhere)
+        return 0;
+    if (!last)
+        leave_zone(space);
+    space->start = last ? space->start : at;
+    space->pos = *addr + size;
+    space->end = space->cursor;
+    return 0;
+}
+
+static herr_t alloc_ordinary(struct H5FD_h5vec_space *space, bool raw, hsize_t size, haddr_t *addr)
+{
+    haddr_t eoa = H5FD_h5vec_space_eoa(space);
+    if (space->plain || (raw && eoa == space->start)) { /* and an empty zone at the end is none */
+        begin_zone(space, eoa);
+        if (advance(space, eoa, size) < 0)
+            return -1;
+        *addr = eoa;
+        begin_zone(space, space->cursor);
+    } else if (raw) {
+        haddr_t at = space->cursor;
+        if (advance(space, at, size) < 0)
+            return -1;
+        *addr = at;
+    } else if (size > space->end - space->pos) {
+        return alloc_beyond(space, size, addr);
+    } else {
+        *addr = space->pos;
+        space->pos += size;
+    }
+    return 0;
+}
+
+/* The end of the file moves to eoa: a block there was extended or freed. */
+static herr_t set_end(struct H5FD_h5vec_space *space, haddr_t eoa)
+{
+    bool last = space->end == space->cursor;
+    if (eoa > space->limit)
+        return advance(space, eoa, 0);
+    if (last && eoa > space->start && eoa <= space->end)
+        space->pos = eoa;
+    else if (!last && eoa >= space->end)
+        space->cursor = eoa;
+    else
+        end_at(space, eoa);
+    return 0;
+}
+
+/* ---- HDF5's side --------------------------------------------------------------------------------------- */
+
+haddr_t H5FD_h5vec_space_eoa(const struct H5FD_h5vec_space *space)
+{
+    return !space->placing && space->end == space->cursor ? space->pos : space->cursor;
+}
+
 herr_t H5FD_h5vec_space_alloc(struct H5FD_h5vec_space *space, bool raw, hsize_t size, haddr_t *addr)
 {
     if (raw && space->pending_size > 0)
         return alloc_placed(space, size, addr);
-    if (!space->placing) {
-        *addr = space->cursor;
-        return advance(space, space->cursor, size) < 0 ? -1 : H5FD_h5vec_space_set_eoa(space, space->cursor);
-    }
+    if (!space->placing)
+        return alloc_ordinary(space, raw, size, addr);
     bool elsewhere = false;
     if (size > space->end - space->pos && more_room(space, size, &elsewhere, addr) < 0)
         return -1;
@@ -188,10 +284,8 @@ herr_t H5FD_h5vec_space_alloc(struct H5FD_h5vec_space *space, bool raw, hsize_t 
 
 herr_t H5FD_h5vec_space_set_eoa(struct H5FD_h5vec_space *space, haddr_t eoa)
 {
-    if (!space->placing) {
-        space->pos = space->end = space->cursor = eoa;
-        return 0;
-    }
+    if (!space->placing)
+        return set_end(space, eoa);
     if (eoa <= space->cursor) /* what lies behind belongs to others */
         return 0;
     hsize_t extra = eoa - space->cursor;
@@ -209,8 +303,8 @@ herr_t H5FD_h5vec_space_set_eoa(struct H5FD_h5vec_space *space, haddr_t eoa)
 void H5FD_h5vec_space_free(struct H5FD_h5vec_space *space, haddr_t addr, hsize_t size)
 {
     if (!space->placing) {
-        if (addr + size == space->cursor)
-            space->pos = space->end = space->cursor = addr;
+        if (addr + size == H5FD_h5vec_space_eoa(space)) /* else HDF5 keeps it, or forgets it */
+            (void)set_end(space, addr);
     } else if (addr + size == space->pos && H5FD_h5vec_ranges_cover(&space->zones, addr, addr + size)) {
         space->pos = addr;
         space->zones_used -= size;
@@ -233,9 +327,9 @@ enum H5FD_h5vec_write H5FD_h5vec_space_write(const struct H5FD_h5vec_space *spac
 
 void H5FD_h5vec_space_trim(struct H5FD_h5vec_space *space)
 {
-    if (space->end != space->cursor)
+    if (!space->placing || space->end != space->cursor)
         return;
-    space->zones_size -= space->placing ? space->end - space->pos : 0;
+    space->zones_size -= space->end - space->pos;
     space->end = space->cursor = space->pos;
 }
 
@@ -243,4 +337,6 @@ void H5FD_h5vec_space_clear(struct H5FD_h5vec_space *space)
 {
     H5FD_h5vec_ranges_clear(&space->zones);
     H5FD_h5vec_ranges_clear(&space->placed);
+    free(space->left);
+    space->left = NULL;
 }

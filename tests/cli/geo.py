@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Geometries as plain Python, their WKT and ISO WKB by an encoder of its own, and what a layer of them must hold,
 computed row by row from docs/format.md's rules."""
+import csv
+import io
 import json
 import math
 import random
@@ -250,3 +252,32 @@ def write_layer(path, rows, columns):
             for part, data in (("data", np.frombuffer(b"".join(values), "u1")), ("offsets", offsets_of(values))):
                 layer.create_dataset(f"columns/{name}/{part}", data=data, maxshape=(None,))
         layer.create_dataset("index/blocks", data=np.array(blocks_of(rows, offsets), BLOCK_TYPE), maxshape=(None,))
+
+
+# Files of text.
+
+def write(path, text):
+    with open(path, "w", encoding="utf-8", newline="") as f:
+        f.write(text)
+    return path
+
+
+def wkt_file(path, rows, rng, prefix="", end="\n"):
+    return write(path, "".join(prefix + r.wkt(rng) + end for r in rows))
+
+
+def csv_file(path, rows, columns, rng, column="WKT", place=1):
+    """RFC 4180, the geometry in the middle; None is an empty cell."""
+    text = io.StringIO()
+    out = csv.writer(text, lineterminator="\r\n")
+    names = list(columns)
+    out.writerow(names[:place] + [column] + names[place:])
+    for i, r in enumerate(rows):
+        cells = [columns[n][i].decode() if columns[n][i] is not None else "" for n in names]
+        out.writerow(cells[:place] + ["" if r is None else r.wkt(rng)] + cells[place:])
+    return write(path, text.getvalue())
+
+
+def some_rows(count, seed, dim=None):
+    rng = random.Random(seed)
+    return [random_geometry(rng, dim=dim) for _ in range(count)], rng

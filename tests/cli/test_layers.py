@@ -1,39 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Text becomes a layer, layers become one layer: geometry, boxes, validity, block index, columns and metadata are
 compared with an encoder and a computation of the tests' own."""
-import csv
-import io
+import os
 import random
+import sys
 
 import h5py
 import numpy as np
 
 import geo
-from geo import G, check_layer
+from geo import G, check_layer, csv_file, some_rows, wkt_file, write
 from h5model import assert_same
-from h5vtest import H5VCAT, H5VINFO, check, h5dump_110, main, merge, run, test
+from h5vtest import H5VCAT, H5VINFO, SOURCE, check, fails, h5dump_110, main, merge, run, test
 
-
-def write(path, text):
-    with open(path, "w", encoding="utf-8", newline="") as f:
-        f.write(text)
-    return path
-
-
-def wkt_file(path, rows, rng, prefix="", end="\n"):
-    return write(path, "".join(prefix + r.wkt(rng) + end for r in rows))
-
-
-def csv_file(path, rows, columns, rng, column="WKT", place=1):
-    """RFC 4180, the geometry in the middle; None is an empty cell."""
-    text = io.StringIO()
-    out = csv.writer(text, lineterminator="\r\n")
-    names = list(columns)
-    out.writerow(names[:place] + [column] + names[place:])
-    for i, r in enumerate(rows):
-        cells = [columns[n][i].decode() if columns[n][i] is not None else "" for n in names]
-        out.writerow(cells[:place] + ["" if r is None else r.wkt(rng)] + cells[place:])
-    return write(path, text.getvalue())
+sys.path.insert(0, os.path.join(SOURCE, "tests", "vfd"))
+import shapes  # noqa: E402
 
 
 def checked(path, name="layer"):
@@ -55,11 +36,6 @@ def at_rank_counts(folder, inputs, verify, ranks=(1, 2, 3, 5), options=()):
     verify(f"{folder}/out/c.h5")
     checked(f"{folder}/out/c.h5")
     return outs[0]
-
-
-def some_rows(count, seed, dim=None):
-    rng = random.Random(seed)
-    return [geo.random_geometry(rng, dim=dim) for _ in range(count)], rng
 
 
 @test
@@ -303,6 +279,29 @@ def test_blocks(folder):
     for text, layer in zip(texts, layers):
         merge([text], layer, 1)
     at_rank_counts(folder, layers, lambda out: check_layer(out, "layer", rows), ranks=(1, 3))
+
+
+@test
+def test_shapefiles_and_coordinates(folder):
+    """A shapefile by its content, with its .dbf; CSV with two columns of coordinates: rows like any other text's."""
+    points = [(i + 0.5, -i / 3) for i in range(200)]
+    fields = [(b"id", b"N", 6, 0), (b"name", b"C", 8, 0)]
+    table = shapes.dbf(fields, [[str(i).encode(), b"" if i % 3 else b"n%d" % i] for i in range(200)])
+    shp, shx = shapes.files(1, [shapes.point(*p) if i % 7 else shapes.null() for i, p in enumerate(points)])
+    shape = shapes.write(f"{folder}/shape", shp, shx, table, name=".dat")
+    text = write(f"{folder}/b.csv", "id,Lon,name,LAT\n" + "".join(f"{i},{x!r},,{y!r}\n" for i, (x, y) in enumerate(points)))
+    rows = [G(1, 0, p) if i % 7 else None for i, p in enumerate(points)] + [G(1, 0, p) for p in points]
+    columns = {"id": [str(i).encode() for i in range(200)] * 2,
+               "name": [None if i % 3 else b"n%d" % i for i in range(200)] + [None] * 200}
+    at_rank_counts(folder, [shape, text], lambda out: check_layer(out, "layer", rows, columns), ranks=(1, 3))
+
+
+@test
+def test_shapefiles_refused(folder):
+    shp, shx = shapes.files(1, [shapes.point(1, 2)] * 3)
+    out = f"{folder}/out/a.h5"
+    fails([shapes.write(f"{folder}/short", shp[:-5], shx)], out, 1, "short.shp", "record 3: ", ranks=(1, 2))
+    fails([shapes.write(f"{folder}/crs", shp, shx, prj=b"mine")], out, 1, "crs.shp", "'mine' is not a CRS", ranks=(1, 2))
 
 
 @test

@@ -234,6 +234,24 @@ static const struct {
     {GEO(GOOD ",\"bbox\":{}"), "bbox"},
 };
 
+/* Numbers that look like integers too large for JSON readers. */
+START_TEST(test_geo_large_box)
+{
+    static const double sides[] = {1e15, 123456789012345678.0, 1e18, 1e19, 1e20, 1e21, 1.5e20, 1e300};
+    for (size_t i = 0; i < sizeof sides / sizeof sides[0]; i++) {
+        struct h5vec_layer_geo geo, back;
+        char *json = NULL;
+        h5vec_layer_geo_init(&geo);
+        h5vec_layer_geo_init(&back);
+        geo.box = (struct vcodec_box){-sides[i], 0, sides[i], sides[i]};
+        ck_ok(h5vec_layer_geo_format(&geo, &json, &err));
+        ck_ok(h5vec_layer_geo_parse(json, strlen(json), &back, &err));
+        ck_assert_mem_eq(&back.box, &geo.box, sizeof geo.box);
+        free(json);
+    }
+}
+END_TEST
+
 START_TEST(test_bad_geo)
 {
     struct h5vec_layer_geo geo;
@@ -321,6 +339,35 @@ START_TEST(test_epsg)
 }
 END_TEST
 
+/* WKT as .prj files have it: EPSG's own CRS where it is one, any other as it is, and what is none. */
+START_TEST(test_wkt_crs)
+{
+    static const char wgs84[] =
+        "GEOGCS[\"GCS_WGS_1984\",DATUM[\"D_WGS_1984\",SPHEROID[\"WGS_1984\",6378137.0,298.257223563]],"
+        "PRIMEM[\"Greenwich\",0.0],UNIT[\"Degree\",0.0174532925199433]]";
+    static const char other[] =
+        "GEOGCS[\"Mine\",DATUM[\"Mine\",SPHEROID[\"Mine\",6300000.0,290.0]],PRIMEM[\"Greenwich\",0.0],"
+        "UNIT[\"Degree\",0.0174532925199433]]";
+    static const char *const none[] = {"",          "hello",         "GEOGCS[",
+                                       "EPSG:4326", "+proj=longlat", "SPHEROID[\"a\",1,2]"};
+    struct h5vec_layer_geo geo, known;
+    h5vec_layer_geo_init(&geo);
+    h5vec_layer_geo_init(&known);
+    ck_ok(h5vec_layer_geo_set_epsg(&known, 4326, &err));
+    ck_ok(h5vec_layer_geo_set_wkt(&geo, wgs84, &err));
+    ck_assert(h5vec_layer_geo_same_crs(&geo, &known));
+    ck_assert_str_eq(geo.crs_source, wgs84);
+    ck_ok(h5vec_layer_geo_set_wkt(&geo, other, &err));
+    ck_assert(!h5vec_layer_geo_same_crs(&geo, &known));
+    ck_assert_ptr_nonnull(strstr(geo.crs, "\"Mine\""));
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
+        ck_assert_int_eq(h5vec_layer_geo_set_wkt(&geo, none[i], NULL), H5VEC_E_LAYER_CRS);
+    ck_assert_str_eq(geo.crs_source, other);
+    h5vec_layer_geo_free(&geo);
+    h5vec_layer_geo_free(&known);
+}
+END_TEST
+
 START_TEST(test_type_names)
 {
     char name[H5VEC_LAYER_TYPE_NAME];
@@ -360,9 +407,11 @@ int main(void)
     tcase_add_test(tcase, test_storage_options);
     tcase_add_test(tcase, test_blocks_in_parts);
     tcase_add_test(tcase, test_geo_text);
+    tcase_add_test(tcase, test_geo_large_box);
     tcase_add_loop_test(tcase, test_bad_geo, 0, sizeof bad_geo / sizeof bad_geo[0]);
     tcase_add_test(tcase, test_same_crs);
     tcase_add_test(tcase, test_epsg);
+    tcase_add_test(tcase, test_wkt_crs);
     tcase_add_test(tcase, test_type_names);
     tcase_add_test(tcase, test_hdf5_error);
     suite_add_tcase(suite, tcase);

@@ -17,6 +17,7 @@
 struct feed {
     const char *data;
     size_t size, at, step, fail_at;
+    enum h5vec_format_on_bad on_bad;
 };
 
 static inline enum h5vec_status feed_read(void *context, void *buffer, size_t size, size_t *got,
@@ -39,6 +40,7 @@ struct outcome {
     enum h5vec_status status;
     char *rows; /* "WKT|column|column\n" a row; null geometry or no value: ~ */
     size_t batches;
+    uint64_t skipped;
     int32_t srid;
     char name[8];
     char columns[256]; /* "|name|name" */
@@ -91,7 +93,8 @@ static inline void check_facts(const struct h5vec_format_batch *batch)
 static inline struct outcome read_feed(struct feed *feed, size_t max_bytes, size_t max_record)
 {
     struct outcome outcome = {0};
-    struct h5vec_format_options options = {.sizeof_options = sizeof options, .max_record = max_record};
+    struct h5vec_format_options options = {
+        .sizeof_options = sizeof options, .max_record = max_record, .on_bad = feed->on_bad};
     struct h5vec_format_reader *reader = NULL;
     size_t length = 0;
     FILE *out = open_memstream(&outcome.rows, &length);
@@ -113,6 +116,7 @@ static inline struct outcome read_feed(struct feed *feed, size_t max_bytes, size
             outcome.batches++;
         }
         h5vec_format_srid(reader, &outcome.srid);
+        outcome.skipped = h5vec_format_bad(reader);
         if (outcome.status != H5VEC_OK) /* after an error only _free is of use */
             ck_assert_int_eq(h5vec_format_next(reader, max_bytes, &batch, NULL), H5VEC_E_ARG);
     } else {
@@ -173,6 +177,26 @@ static inline void check_bad_bytes(const char *input, size_t size, enum h5vec_st
                       input, o.err.msg, message);
         free(o.rows);
     }
+}
+
+/* Malformed records left out: the same rows whatever the steps and batches. */
+static inline void check_skips(const char *input, const char *rows, uint64_t skipped)
+{
+    static const size_t steps[] = {1, 7, SIZE_MAX};
+    static const size_t batches[] = {1, 40, 1 << 20};
+    for (size_t s = 0; s < 3; s++)
+        for (size_t b = 0; b < 3; b++) {
+            struct feed feed = {.data = input,
+                                .size = strlen(input),
+                                .step = steps[s],
+                                .fail_at = SIZE_MAX,
+                                .on_bad = H5VEC_FORMAT_BAD_SKIP};
+            struct outcome o = read_feed(&feed, batches[b], 0);
+            ck_assert_msg(o.status == H5VEC_OK, "%s: %s", input, o.err.msg);
+            ck_assert_str_eq(o.rows, rows);
+            ck_assert_uint_eq(o.skipped, skipped);
+            free(o.rows);
+        }
 }
 
 static inline void check_bad(const struct bad_case *c)

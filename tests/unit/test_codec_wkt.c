@@ -383,6 +383,52 @@ START_TEST(srid_and_flags)
 }
 END_TEST
 
+/* "POINT (x y)" to the letter is read on a path of its own: that a space before it must change nothing shows
+ * that both agree, on points and on what is almost one. */
+START_TEST(plain_points_are_like_all_others)
+{
+    static const char *const seeds[] = {"POINT (12.5 -3e5)", "POINT(-0 1e-320)",
+                                        "POINT (123456789012345678901 .5)", "POINT (1e308 9.99e308)"};
+    static const char letters[] = "POINTZMpoint()0123456789.+-eE, \tn";
+    uint64_t state = 20261130;
+    for (int i = 0; i < 40000; i++) {
+        char text[64] = " ";
+        strcpy(text + 1, seeds[i % 4]);
+        size_t size = strlen(text) - 1;
+        for (int changes = i / 4 % 3; changes > 0; changes--) {
+            state = state * 6364136223846793005u + 1442695040888963407u;
+            text[1 + (state >> 33) % size] = letters[(state >> 48) % (sizeof letters - 1)];
+        }
+        uint8_t out[2][128];
+        struct vcodec_info info[2];
+        struct h5vec_error err[2];
+        enum h5vec_status status[2];
+        memset(info, 0, sizeof info);
+        for (int k = 0; k < 2; k++) {
+            size_t n = size + 1 - (size_t)k;
+            char *copy =
+                malloc(n); /* of just that size: AddressSanitizer and valgrind see what is read behind it */
+            memcpy(copy, text + k, n);
+            status[k] = vcodec_wkt_read(copy, n, 0, out[k], sizeof out[k], &info[k], &err[k]);
+            free(copy);
+        }
+        ck_assert_msg(status[0] == status[1], "%s", text);
+        if (status[0]) {
+            ck_assert_msg(err[0].offset == err[1].offset + 1 && strcmp(err[0].msg, err[1].msg) == 0, "%s",
+                          text);
+            continue;
+        }
+        ck_assert_msg(memcmp(out[0], out[1], info[0].wkb_size) == 0, "%s", text);
+        ck_assert_msg(info[0].wkb_size == info[1].wkb_size && info[0].vertices == info[1].vertices &&
+                          info[0].empty == info[1].empty && info[0].invalid == info[1].invalid &&
+                          info[0].nonfinite == info[1].nonfinite && info[0].has_srid == info[1].has_srid &&
+                          info[0].type == info[1].type && info[0].dim == info[1].dim &&
+                          memcmp(&info[0].box, &info[1].box, sizeof info[0].box) == 0,
+                      "%s", text);
+    }
+}
+END_TEST
+
 int main(void)
 {
     const int goods = sizeof good / sizeof *good, bads = sizeof bad / sizeof *bad;
@@ -393,6 +439,7 @@ int main(void)
     tcase_add_loop_test(read, errors_say_what_and_where, 0, bads);
     tcase_add_test(read, nonfinite_where_allowed);
     tcase_add_test(read, srid_and_flags);
+    tcase_add_test(read, plain_points_are_like_all_others);
     suite_add_tcase(suite, read);
     TCase *bounds = tcase_create("bounds");
     tcase_add_loop_test(bounds, every_prefix_is_an_error, 0, goods);

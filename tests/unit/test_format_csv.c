@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * CSV with a WKT column, and UTF-8.
+ * CSV with a WKT column or two of coordinates, malformed records left out, and UTF-8.
  */
 #include "format_test.h"
 #include "vcodec_utf8.h"
@@ -31,6 +31,17 @@ static const struct good_case good[] = {
     {"a,WKT\n\xC3\xBC\xE2\x82\xAC\xF0\x9F\x98\x80,POINT (1 2)\n", "CSV", "|a",
      "POINT (1 2)|\xC3\xBC\xE2\x82\xAC\xF0\x9F\x98\x80\n"},
     {"a,WKT\n1,POINT (1 2)\r", "CSV", "|a", "POINT (1 2)|1\n"},
+    /* coordinates in two columns */
+    {"lon,lat\n1,2\n", "CSV", "", "POINT (1 2)\n"},
+    {"lat,id,LON\n1,a,2\n", "CSV", "|id", "POINT (2 1)|a\n"},
+    {"id,Longitude,name,Latitude\r\n1,-1.5e1,n,.25\r\n2,,,\r\n", "CSV", "|id|name",
+     "POINT (-15 0.25)|1|n\n~|2|~\n"},
+    {"id, X ,y \n", "CSV", "|id", ""},
+    {"\xEF\xBB\xBFX,Y,z\n\"1\", 2 ,3", "CSV", "|z", "POINT (1 2)|3\n"},
+    {"x,y,WKT\n1,2,POINT (3 4)\n", "CSV", "|x|y", "POINT (3 4)|1|2\n"}, /* WKT goes before coordinates */
+    {"x,y,shape\n1,2,POINT (3 4)\n", "CSV", "|x|y", "POINT (3 4)|1|2\n"},
+    {"x,y,lon\n1,2,3\n", "CSV", "|lon", "POINT (1 2)|3\n"}, /* one name of another pair is just a column */
+    {"x,y,lon,lat,geom\n1,2,3,4,\n", "CSV", "|x|y|lon|lat", "~|1|2|3|4\n"},
 };
 
 static const struct bad_case bad[] = {
@@ -55,11 +66,51 @@ static const struct bad_case bad[] = {
     {"a,b\n1\n", H5VEC_E_FORMAT_UNKNOWN, "neither WKT"},
     {"a,WKT\n1,SRID=1;POINT (1 2)\n2,SRID=2;POINT (1 2)\n", H5VEC_E_FORMAT_RECORD,
      "line 3, column 3: SRID 2, but the rows before have 1"},
+    {"x,y\n1,2\n1,b\n", H5VEC_E_FORMAT_RECORD, "line 3, column 3: a coordinate that is not"},
+    {"x,y\n1 2,3\n", H5VEC_E_FORMAT_RECORD, "line 2, column 1: a coordinate that is not"},
+    {"x,y\nnan,3\n", H5VEC_E_FORMAT_RECORD, "line 2, column 1: a coordinate that is not"},
+    {"x,y\n1e999,3\n", H5VEC_E_FORMAT_RECORD, "line 2, column 1: a coordinate that is not"},
+    {"x,y\n1,\n", H5VEC_E_FORMAT_RECORD, "line 2, column 3: one coordinate without the other"},
+    {"x,y\n1\n", H5VEC_E_FORMAT_RECORD, "line 2, column 1: 1 field"},
+    {"x,y,LON,lat\n1,2,3,4\n", H5VEC_E_FORMAT_UNKNOWN,
+     "the columns lon and lat could be the geometry, and so "},
+    {"lon,lat,Lon\n1,2,3\n", H5VEC_E_FORMAT_UNKNOWN, "several columns are called lon: "},
+    {"lon,y\n1,2\n", H5VEC_E_FORMAT_UNKNOWN, "neither WKT"},
+    {"a\xFF,lon,lat\n1,2,3\n", H5VEC_E_FORMAT_UNKNOWN, "neither WKT"},
 };
 
 START_TEST(test_good)
 {
     check_good(&good[_i]);
+}
+END_TEST
+
+/* As if they were not there; what cannot be divided into fields ends with its line. */
+START_TEST(test_skipped)
+{
+    check_skips("x,y,n\n1,2,a\n1,,b\n1,2\n\"1\"x,2,c\n3,4,\xff\n,,\n5,6,d\n7,z,",
+                "POINT (1 2)|a\n~|~\nPOINT (5 6)|d\n", 5);
+    check_skips("WKT,n\nSRID=1;POINT (1 2),a\nPOINT (3 4),b\nSRID=1;POINT (5 6),c\n",
+                "POINT (1 2)|a\nPOINT (5 6)|c\n", 1);
+    /* the first geometry that is kept says what the SRID is */
+    check_skips("WKT,n\nSRID=1;POINT (1 2),\xff\nSRID=2;POINT (3 4),b\n", "POINT (3 4)|b\n", 1);
+    check_skips("WKT,n\nPOINT (1 2),\"a\nPOINT (3 4),b\n", "POINT (3 4)|b\n", 1);
+    check_skips("WKT\nPOINT (1)\nPOINT\n", "", 2);
+}
+END_TEST
+
+START_TEST(test_too_many_columns)
+{
+    size_t size = (size_t)2 * (H5VEC_FORMAT_MAX_COLUMNS + 3);
+    char *text = malloc(size + 1);
+    for (size_t i = 0; i < size; i += 2)
+        memcpy(text + i, "a,", 2);
+    text[size] = '\0';
+    memcpy(text, "x,y", 3);
+    struct outcome o = read_text(text, size, SIZE_MAX, 1, 0);
+    ck_assert_int_ne(o.status, H5VEC_OK);
+    free(o.rows);
+    free(text);
 }
 END_TEST
 
@@ -178,6 +229,8 @@ int main(void)
     TCase *tcase = tcase_create("csv");
     tcase_set_timeout(tcase, 60);
     tcase_add_loop_test(tcase, test_good, 0, sizeof good / sizeof good[0]);
+    tcase_add_test(tcase, test_skipped);
+    tcase_add_test(tcase, test_too_many_columns);
     tcase_add_loop_test(tcase, test_bad, 0, sizeof bad / sizeof bad[0]);
     tcase_add_test(tcase, test_nul);
     tcase_add_test(tcase, test_truncated);

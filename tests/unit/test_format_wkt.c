@@ -58,6 +58,14 @@ START_TEST(test_good)
 }
 END_TEST
 
+START_TEST(test_skipped)
+{
+    check_skips("POINT (1 2)\nPOINT (x)\n\nhello\nPOINT (3 4)\nPOINT (5", "POINT (1 2)\nPOINT (3 4)\n", 3);
+    check_skips("a\tPOINT (1 2)\nb\nc\tPOINT (3 4)\td\n\xff\tPOINT (5 6)\ne\tPOINT (7 8)\r\n",
+                "POINT (1 2)|a\nPOINT (7 8)|e\n", 3);
+}
+END_TEST
+
 START_TEST(test_bad)
 {
     check_bad(&bad[_i]);
@@ -195,6 +203,7 @@ int main(void)
     tcase_set_timeout(tcase, 60);
     tcase_add_loop_test(tcase, test_good, 0, sizeof good / sizeof good[0]);
     tcase_add_loop_test(tcase, test_bad, 0, sizeof bad / sizeof bad[0]);
+    tcase_add_test(tcase, test_skipped);
     tcase_add_test(tcase, test_nul);
     tcase_add_test(tcase, test_truncated);
     tcase_add_test(tcase, test_max_record);

@@ -5,6 +5,7 @@
  */
 #include "vfd_test.h"
 
+#include "H5FDh5vec_config.h"
 #include "H5FDh5vec_space.h"
 
 enum { SPAN = 2000, MAP = 1 << 21, STEPS = 400 };
@@ -43,7 +44,7 @@ static void setup(void)
     map = calloc(1, MAP);
     memset(&space, 0, sizeof space);
     H5Pclose(h5vec_fapl(0, 0)); /* registers the errors */
-    ck_assert(H5FD_h5vec_space_config(&space.config, &config) >= 0);
+    ck_assert(H5FD_h5vec_config_complete(&space.config, &config) >= 0);
     space.limit = MAP;
 }
 
@@ -85,7 +86,8 @@ START_TEST(space_like_a_map)
     unsigned seed = (unsigned)_i;
     haddr_t addr = 0, last = 0;
     hsize_t last_size = 0;
-    int start = rand_r(&seed) % 20;
+    int start = _i % 3 ? rand_r(&seed) % 20 : STEPS; /* when placement begins */
+    space.plain = _i % 9 == 6;
     for (int step = 0; step < STEPS; step++) {
         hsize_t size = 1 + (hsize_t)rand_r(&seed) % (rand_r(&seed) % 10 ? 120 : 3000);
         int what = rand_r(&seed) % 8;
@@ -96,11 +98,12 @@ START_TEST(space_like_a_map)
             take(addr, size, NOBODY, HDF5);
             last = addr;
             last_size = size;
-        } else if (what == 3 && last + last_size == space.cursor && last_size > 0) { /* growth in place */
-            ck_assert(H5FD_h5vec_space_set_eoa(&space, space.cursor + size) >= 0);
+        } else if (what == 3 && last + last_size == H5FD_h5vec_space_eoa(&space) &&
+                   last_size > 0) { /* growth in place */
+            ck_assert(H5FD_h5vec_space_set_eoa(&space, last + last_size + size) >= 0);
             take(last + last_size, size, NOBODY, HDF5);
             last_size += size;
-        } else if (what == 4 && last + last_size == space.cursor && last_size > 0) {
+        } else if (what == 4 && last + last_size == H5FD_h5vec_space_eoa(&space) && last_size > 0) {
             H5FD_h5vec_space_free(&space, last, last_size);
             memset(map + last, NOBODY, last_size);
             last_size = 0;
@@ -125,10 +128,78 @@ START_TEST(space_like_a_map)
     }
     ck_assert(!space.placing || space.zones_used <= space.zones_size);
     H5FD_h5vec_space_trim(&space);
-    haddr_t after = space.cursor;
+    haddr_t after = H5FD_h5vec_space_eoa(&space);
     while (after < MAP && map[after] == NOBODY)
         after++;
     ck_assert(after == MAP);
+}
+END_TEST
+
+/* Before placement: metadata and raw data apart, zones that grow with what is in them, and an end of the file
+ * that leaves out what is unused. */
+START_TEST(zones_grow)
+{
+    haddr_t addr, meta_end = 0;
+    hsize_t wasted = 0, used = 0;
+    int runs = 0;
+    space.config.first_zone = space.config.zone = 0;
+    space.limit = INT64_MAX;
+    for (int i = 0; i < 20000; i++) {
+        ck_assert(H5FD_h5vec_space_alloc(&space, false, 300, &addr) >= 0);
+        runs += addr != meta_end;
+        meta_end = addr + 300;
+        used += 300;
+        ck_assert(H5FD_h5vec_space_alloc(&space, true, 700, &addr) >= 0);
+        used += 700;
+        ck_assert(H5FD_h5vec_space_eoa(&space) == addr + 700);
+    }
+    wasted = H5FD_h5vec_space_eoa(&space) - used;
+    ck_assert_msg(runs < 60, "%d runs of metadata", runs);
+    ck_assert_msg(wasted < used / 25, "%llu bytes wasted", (unsigned long long)wasted);
+}
+END_TEST
+
+/* All that came later is freed again, from the end: the file is as small as before. */
+START_TEST(zones_that_were_left_come_back)
+{
+    haddr_t meta[200], raw[200];
+    space.config.first_zone = space.config.zone = 0;
+    for (int i = 0; i < 200; i++) {
+        ck_assert(H5FD_h5vec_space_alloc(&space, false, 300, &meta[i]) >= 0);
+        ck_assert(H5FD_h5vec_space_alloc(&space, true, 700, &raw[i]) >= 0);
+    }
+    for (int i = 199; i > 0; i--) { /* raw data and metadata are freed as they come to the end */
+        H5FD_h5vec_space_free(&space, raw[i], 700);
+        for (int j = 199; j >= i; j--)
+            H5FD_h5vec_space_free(&space, meta[j], 300);
+    }
+    H5FD_h5vec_space_free(&space, raw[0], 700);
+    for (int i = 199; i > 0; i--)
+        H5FD_h5vec_space_free(&space, meta[i], 300);
+    ck_assert_uint_eq(H5FD_h5vec_space_eoa(&space), 300);
+}
+END_TEST
+
+START_TEST(an_unused_zone_at_the_end_is_not_there)
+{
+    haddr_t addr;
+    ck_assert(H5FD_h5vec_space_set_eoa(&space, 5000) >= 0); /* an old file */
+    ck_assert(H5FD_h5vec_space_alloc(&space, false, 100, &addr) >= 0 && addr == 5000);
+    ck_assert(H5FD_h5vec_space_eoa(&space) == 5100);
+    ck_assert(H5FD_h5vec_space_set_eoa(&space, 5150) >= 0 && H5FD_h5vec_space_eoa(&space) == 5150);
+    H5FD_h5vec_space_free(&space, 5000, 150);
+    ck_assert(H5FD_h5vec_space_eoa(&space) == 5000);
+    ck_assert(H5FD_h5vec_space_alloc(&space, true, 10, &addr) >= 0 && addr == 5000); /* no hole */
+    ck_assert(H5FD_h5vec_space_alloc(&space, false, 10, &addr) >= 0 && addr == 5010);
+    ck_assert(H5FD_h5vec_space_alloc(&space, true, 10, &addr) >= 0 && addr > 5020);
+    H5FD_h5vec_space_free(&space, addr, 10);
+    ck_assert(H5FD_h5vec_space_eoa(&space) == 5020);
+    H5FD_h5vec_space_free(&space, 4000, 1020); /* all of it, and what was before */
+    ck_assert(H5FD_h5vec_space_eoa(&space) == 4000);
+    space.plain = true; /* HDF5 aligns: the next block is where it saw the end */
+    ck_assert(H5FD_h5vec_space_alloc(&space, false, 96, &addr) >= 0 && addr == 4000);
+    ck_assert(H5FD_h5vec_space_alloc(&space, true, 4096, &addr) >= 0 && addr == 4096);
+    ck_assert(H5FD_h5vec_space_eoa(&space) == 8192);
 }
 END_TEST
 
@@ -155,6 +226,9 @@ int main(void)
     tcase_add_checked_fixture(tcase, setup, teardown);
     tcase_add_loop_test(tcase, ranges_like_a_bitmap, 0, 20);
     tcase_add_loop_test(tcase, space_like_a_map, 0, 60);
+    tcase_add_test(tcase, zones_grow);
+    tcase_add_test(tcase, zones_that_were_left_come_back);
+    tcase_add_test(tcase, an_unused_zone_at_the_end_is_not_there);
     tcase_add_test(tcase, the_largest_address);
     return run_tests("vfd_space", tcase);
 }

@@ -30,6 +30,30 @@ hid_t h5vec_fapl(hsize_t first_zone, hsize_t zone)
     return fapl;
 }
 
+bool same_settings(const struct H5FD_h5vec_config *a, const struct H5FD_h5vec_config *b)
+{
+    return a->sizeof_config == b->sizeof_config && a->first_zone == b->first_zone && a->zone == b->zone &&
+           a->alignment == b->alignment && a->meta_block == b->meta_block && a->meta_cache == b->meta_cache &&
+           a->image_max == b->image_max && a->image == b->image && a->write_block == b->write_block &&
+           a->write_buffer == b->write_buffer && a->async == b->async && a->flush == b->flush &&
+           a->foreign_max == b->foreign_max && a->bad == b->bad && a->meta_gap == b->meta_gap;
+}
+
+const char *const write_modes[WRITE_MODES] = {"default",      "none",  "small blocks",
+                                              "small, async", "async", "disk"};
+
+hid_t mode_fapl(int mode)
+{
+    struct H5FD_h5vec_config config = {.sizeof_config = sizeof config};
+    hid_t fapl = H5Pcreate(H5P_FILE_ACCESS);
+    config.write_block = mode == 1 ? H5FD_H5VEC_NONE : mode == 2 || mode == 3 ? 4096 : 0;
+    config.write_buffer = mode == 2 || mode == 3 ? 16384 : 0;
+    config.async = mode == 3 || mode == 4;
+    config.flush = mode == 5 ? H5FD_H5VEC_FLUSH_DISK : H5FD_H5VEC_FLUSH_OS;
+    ck_assert(H5Pset_fapl_h5vec(fapl, &config) >= 0 && H5Pset_file_locking(fapl, 0, 1) >= 0);
+    return fapl;
+}
+
 hid_t placement_fcpl(void)
 {
     hid_t fcpl = H5Pcreate(H5P_FILE_CREATE);

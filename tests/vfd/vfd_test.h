@@ -19,6 +19,11 @@ const char *scratch(const char *tag);
 
 hid_t h5vec_fapl(hsize_t first_zone, hsize_t zone); /* libver v110 */
 hid_t sec2_fapl(void);
+/* Settings of writing, by number: the default, no buffer, small blocks, then the last two with a thread; and
+ * all on disk after each flush. Oldest file format, no locks: others may look in at any time. */
+enum { WRITE_MODES = 6 };
+extern const char *const write_modes[WRITE_MODES];
+hid_t mode_fapl(int mode);
 hid_t placement_fcpl(void); /* no free space management */
 hid_t create_placed(const char *path, hsize_t first_zone, hsize_t zone);
 
@@ -32,6 +37,9 @@ herr_t place_chunk(hid_t file, hid_t dataset, hsize_t first, haddr_t addr, hsize
 /* Somebody else opens the file by its name and writes there: without HDF5, and in another process. */
 void write_outside(const char *path, haddr_t addr, const void *bytes, size_t size);
 void write_from_child(const char *path, haddr_t addr, const void *bytes, size_t size);
+
+/* Whether both have the same settings, sizeof_config included. */
+bool same_settings(const struct H5FD_h5vec_config *a, const struct H5FD_h5vec_config *b);
 
 /* Run the suite of one test case and return main's exit code. */
 int run_tests(const char *name, TCase *tcase);
