@@ -253,6 +253,37 @@ START_TEST(the_access_list_of_a_file_opens_another)
 }
 END_TEST
 
+/* Two datasets grow by turns, so that metadata zones come to lie behind raw data, and are deleted. */
+START_TEST(an_emptied_file_is_as_small_as_an_empty_one)
+{
+    hid_t dcpl = H5Pcreate(H5P_DATASET_CREATE), fapl = h5vec_fapl(0, 0), d[2];
+    hsize_t n = 8000, few = 25;
+    hid_t space = H5Screate_simple(1, &n, NULL), small = H5Screate_simple(1, &few, NULL);
+    H5Pset_alloc_time(dcpl, H5D_ALLOC_TIME_EARLY);
+    H5Fclose(create(H5P_DEFAULT));
+    off_t empty = size_of();
+    hid_t file = create(H5P_DEFAULT);
+    for (int i = 0; i < 2; i++)
+        d[i] = H5Dcreate2(file, i ? "b" : "a", H5T_NATIVE_INT, space, H5P_DEFAULT, dcpl, H5P_DEFAULT);
+    for (int i = 0; i < 100; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "%d", i / 2);
+        H5Aclose(H5Acreate2(d[i % 2], name, H5T_NATIVE_INT, small, H5P_DEFAULT, H5P_DEFAULT));
+        ck_assert(H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0);
+    }
+    for (int i = 0; i < 2; i++) {
+        H5Dclose(d[i]);
+        ck_assert(H5Ldelete(file, i ? "b" : "a", H5P_DEFAULT) >= 0);
+    }
+    ck_assert_msg(H5Fclose(file) >= 0, "%s", error_text());
+    ck_assert_msg(size_of() == empty, "%ld bytes, empty %ld", (long)size_of(), (long)empty);
+    H5Sclose(space);
+    H5Sclose(small);
+    H5Pclose(dcpl);
+    H5Pclose(fapl);
+}
+END_TEST
+
 START_TEST(by_name_once_registered)
 {
     H5Pclose(h5vec_fapl(0, 0));
@@ -400,6 +431,7 @@ int main(void)
     tcase_add_test(tcase, a_read_past_the_end_gives_zeros);
     tcase_add_loop_test(tcase, kinds_of_files, 0, 24);
     tcase_add_test(tcase, the_access_list_of_a_file_opens_another);
+    tcase_add_test(tcase, an_emptied_file_is_as_small_as_an_empty_one);
     tcase_add_test(tcase, by_name_once_registered);
     tcase_add_test(tcase, the_library_can_be_closed_and_used_again);
     tcase_add_loop_test(tcase, random_work_like_sec2, 0, 8 * WRITE_MODES);
