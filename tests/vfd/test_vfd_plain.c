@@ -36,25 +36,6 @@ static hid_t open_rw(hid_t fapl)
     return file;
 }
 
-static void write_ints(hid_t file, const char *name, int n)
-{
-    int *values = malloc((size_t)n * sizeof *values);
-    hid_t d = create_chunked(file, name, (hsize_t)n, 0, 100, H5P_DEFAULT);
-    for (int i = 0; i < n; i++)
-        values[i] = i;
-    ck_assert(H5Dwrite(d, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
-    H5Dclose(d);
-    free(values);
-}
-
-static void expect_ints(const char *name, int n)
-{
-    hsize_t count;
-    int *values = read_ints(path, name, &count);
-    ck_assert(count == (hsize_t)n);
-    expect_ascending(values, count);
-}
-
 static off_t size_of(void)
 {
     struct stat st;
@@ -110,7 +91,7 @@ START_TEST(rule9_new_file_has_no_signature_before_close)
     ck_assert(has_signature());
     H5Pclose(fapl);
     if (!placed)
-        expect_ints("d", 1000);
+        expect_ints(path, "d", 1000);
 }
 END_TEST
 
@@ -163,7 +144,7 @@ START_TEST(old_files_are_extended)
     for (int i = 0; i < 6; i++) {
         char name[16];
         snprintf(name, sizeof name, "d%d", i);
-        expect_ints(name, 1000);
+        expect_ints(path, name, 1000);
     }
     ck_assert_msg(size_of() < 6 * 4000 + 20000, "%ld bytes", (long)size_of());
     H5Pclose(sec2);
@@ -192,8 +173,8 @@ START_TEST(placement_in_an_old_file_begins_past_its_end)
     H5Gclose(H5Gcreate2(file, "group", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
     H5Dclose(d);
     ck_assert_msg(H5Fclose(file) >= 0, "%s", error_text());
-    expect_ints("old", 1000);
-    expect_ints("new", 1000);
+    expect_ints(path, "old", 1000);
+    expect_ints(path, "new", 1000);
     char byte = 0;
     int fd = open(path, O_RDONLY);
     ck_assert(pread(fd, &byte, 1, 99999) == 1 && byte == 'x');
@@ -249,11 +230,11 @@ START_TEST(kinds_of_files)
         write_ints(file, "x", 777);
         ck_assert_msg(H5Fclose(file) >= 0, "%s", error_text());
     }
-    expect_ints("x", 777);
+    expect_ints(path, "x", 777);
     for (int round = 0; round < 3; round++) {
         char name[16];
         snprintf(name, sizeof name, "r%d", round);
-        expect_ints(name, 500 + round);
+        expect_ints(path, name, 500 + round);
     }
     H5Pclose(fcpl);
     H5Pclose(fapl);
@@ -327,7 +308,7 @@ START_TEST(the_library_can_be_closed_and_used_again)
         ck_assert(H5close() >= 0);
         H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     }
-    expect_ints("d", 100);
+    expect_ints(path, "d", 100);
 }
 END_TEST
 

@@ -31,26 +31,6 @@ static hid_t create(int mode, hid_t fcpl)
     return file;
 }
 
-static void write_ints(hid_t file, const char *name, int n)
-{
-    int *values = malloc((size_t)n * sizeof *values);
-    hid_t d = create_chunked(file, name, (hsize_t)n, 0, 100, H5P_DEFAULT);
-    for (int i = 0; i < n; i++)
-        values[i] = i;
-    ck_assert(H5Dwrite(d, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
-    H5Dclose(d);
-    free(values);
-}
-
-/* With HDF5's own driver. */
-static void expect_ints(const char *name, int n)
-{
-    hsize_t count;
-    int *values = read_ints(path, name, &count);
-    ck_assert(count == (hsize_t)n);
-    expect_ascending(values, count);
-}
-
 static int threads(void)
 {
     DIR *dir = opendir("/proc/self/task");
@@ -72,10 +52,10 @@ START_TEST(what_is_flushed_is_there_for_others)
         snprintf(name, sizeof name, "d%d", i);
         write_ints(file, name, 1000 * i);
         ck_assert(H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0);
-        expect_ints(name, 1000 * i);
+        expect_ints(path, name, 1000 * i);
     }
     ck_assert(H5Fclose(file) >= 0);
-    expect_ints("d5", 5000);
+    expect_ints(path, "d5", 5000);
     ck_assert_int_eq(threads(), 1);
 }
 END_TEST
@@ -92,7 +72,7 @@ START_TEST(what_is_flushed_survives_a_kill)
         kill(getpid(), SIGKILL);
     }
     ck_assert(waitpid(child, &status, 0) == child && WIFSIGNALED(status));
-    expect_ints("a", 3000);
+    expect_ints(path, "a", 3000);
 }
 END_TEST
 
@@ -116,9 +96,9 @@ START_TEST(drivers_take_turns)
                             H5P_DEFAULT) >= 0);
         ck_assert(H5Fclose(file) >= 0);
     }
-    expect_ints("d2", 2100);
-    expect_ints("d4", 3500);
-    expect_ints("d7", 5600);
+    expect_ints(path, "d2", 2100);
+    expect_ints(path, "d4", 3500);
+    expect_ints(path, "d7", 5600);
     H5Pclose(mine);
     H5Pclose(sec2);
 }
@@ -161,8 +141,8 @@ START_TEST(a_user_block_is_the_users)
     ck_assert(H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0);
     write_ints(file, "b", 2000);
     ck_assert(H5Fclose(file) >= 0);
-    expect_ints("a", 2000);
-    expect_ints("b", 2000);
+    expect_ints(path, "a", 2000);
+    expect_ints(path, "b", 2000);
     FILE *f = fopen(path, "rb");
     ck_assert(fread(back, 1, sizeof back, f) == sizeof back && memcmp(text, back, sizeof back) == 0);
     fclose(f);
@@ -282,7 +262,7 @@ START_TEST(swmr)
     int looks = swmr_reader(_i / WRITE_MODES < 2 ? sec2 : mine);
     ck_assert_msg(looks >= 2, "rows came in %d parts only", looks);
     ck_assert(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    expect_ints("d", ROWS);
+    expect_ints(path, "d", ROWS);
     H5Pclose(mine);
     H5Pclose(sec2);
     close(ready[0]);

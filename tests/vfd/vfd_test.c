@@ -179,3 +179,22 @@ int run_tests(const char *name, TCase *tcase)
     srunner_free(runner);
     return failed != 0;
 }
+
+void write_ints(hid_t file, const char *name, int n)
+{
+    int *values = malloc((size_t)n * sizeof *values);
+    hid_t d = create_chunked(file, name, (hsize_t)n, 0, 100, H5P_DEFAULT);
+    for (int i = 0; i < n; i++)
+        values[i] = i;
+    ck_assert(H5Dwrite(d, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
+    H5Dclose(d);
+    free(values);
+}
+
+void expect_ints(const char *path, const char *name, int n)
+{
+    hsize_t count;
+    int *values = read_ints(path, name, &count);
+    ck_assert(count == (hsize_t)n);
+    expect_ascending(values, count);
+}

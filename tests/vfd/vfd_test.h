@@ -53,4 +53,9 @@ int *read_ints(const char *path, const char *dataset, hsize_t *n);
 /* values[i] is i; frees values. One assertion: Check's are slow. */
 void expect_ascending(int *values, hsize_t n);
 
+/* A new chunked dataset of n ints, 0, 1, ...; and that a file has one like that, read with HDF5's own driver.
+ */
+void write_ints(hid_t file, const char *name, int n);
+void expect_ints(const char *path, const char *name, int n);
+
 #endif
