@@ -89,6 +89,8 @@ struct options {
     bool keep;
 };
 static struct options options = {1, 100, 40, 60, NULL, false};
+enum { SEC2_FAILED = 3 }; /* exit status of a sequence that went wrong with sec2's file */
+static int last_status;   /* of the last sequence */
 static int report_fd = 2; /* the process's own standard error, while fd 2 is watched */
 
 static void remove_files(struct test *t)
@@ -107,7 +109,7 @@ static void fail(struct test *t, const struct target *target, const char *format
     dprintf(report_fd, "seed %llu, mode %s, step %d: %s\n", (unsigned long long)t->seed,
             target ? target->mode : "sec2", t->step, what);
     remove_files(t);
-    _exit(1);
+    _exit(target == &t->target[0] ? SEC2_FAILED : 1);
 }
 
 static herr_t report_error(unsigned n, const H5E_error2_t *entry, void *unused)
@@ -123,7 +125,8 @@ static void fail_hdf5(struct test *t, const struct target *target, const char *w
     fail(t, target, "%s", what);
 }
 
-/* Kinds of files: what creation and access lists can say that changes how a driver is called. */
+/* Kinds of files: what creation and access lists can say that changes how a driver is called. Not HDF5's page
+ * buffer: with it, HDF5 1.14.5 itself corrupts its memory at a sequence in some hundreds. */
 static hid_t random_fcpl(struct rnd *r, hid_t fapl)
 {
     static const hsize_t blocks[] = {0, 0, 512, 2048};
@@ -184,21 +187,9 @@ static void start_target(struct test *t, const char *mode, const struct H5FD_h5v
     }
 }
 
-/* Files that HDF5 allocates in pages may be read and written through its page buffer. */
-static void buffer_pages(struct test *t)
-{
-    H5Pset_page_buffer_size(t->sec2, 65536, 0, 0);
-    for (int i = 0; i < t->targets; i++)
-        H5Pset_page_buffer_size(t->target[i].fapl, 65536, 0, 0);
-}
-
 static void create_files(struct test *t)
 {
     hid_t fcpl = random_fcpl(&t->r, t->sec2);
-    H5F_fspace_strategy_t strategy = H5F_FSPACE_STRATEGY_NONE;
-    H5Pget_file_space_strategy(fcpl, &strategy, NULL, NULL);
-    if (strategy == H5F_FSPACE_STRATEGY_PAGE && rnd_once_in(&t->r, 2))
-        buffer_pages(t);
     for (int i = 0; i < t->targets; i++) {
         struct target *target = &t->target[i];
         target->file = H5Fcreate(target->path, H5F_ACC_TRUNC, fcpl, target->fapl);
@@ -437,6 +428,7 @@ static bool run_seed(uint64_t seed)
     close(ends[1]);
     bool good =
         child > 0 && waitpid(child, &status, 0) == child && verdict(seed, status, ends[0], fileno(watched));
+    last_status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     close(ends[0]);
     fclose(watched);
     return good;
@@ -446,6 +438,8 @@ static bool run_seed(uint64_t seed)
 static bool hdf5_fails(uint64_t seed)
 {
     const char *mode = options.mode;
+    if (last_status == SEC2_FAILED)
+        return true;
     options.mode = "control";
     bool fails = !run_seed(seed);
     options.mode = mode;
