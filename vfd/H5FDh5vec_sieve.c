@@ -18,7 +18,7 @@ static bool goes_on(const struct H5FD_h5vec_sieve *sieve, const struct H5FD_h5ve
 {
     bool inside = sieve->inside && window == &sieve->windows[sieve->current];
     uint64_t gap = addr - window->last_end;
-    if (!window->bytes || addr < window->last_end || gap > sieve->size)
+    if (window->used == 0 || addr < window->last_end || gap > sieve->size)
         return false;
     return inside || gap <= JUMP || addr - window->last == window->stride;
 }
@@ -72,23 +72,35 @@ static bool hit(struct H5FD_h5vec_sieve *sieve, uint64_t addr, size_t size, void
     return false;
 }
 
+/* Past the windows: what is asked for is as much as would be read. The window only remembers where. */
+static int read_past(struct H5FD_h5vec_sieve *sieve, struct H5FD_h5vec_window *window, uint64_t addr,
+                     size_t size, void *buffer)
+{
+    window->size = 0;
+    window->stride = addr - window->last;
+    window->last = addr;
+    window->last_end = addr + size;
+    return sieve->load(sieve->context, addr, size, buffer);
+}
+
 int H5FD_h5vec_sieve_read(struct H5FD_h5vec_sieve *sieve, uint64_t addr, size_t size, void *buffer,
                           uint64_t end)
 {
+    int error = 0;
     if (size >= sieve->size)
         return sieve->load(sieve->context, addr, size, buffer);
     if (!hit(sieve, addr, size, buffer)) {
         size_t more;
         struct H5FD_h5vec_window *window = choose(sieve, addr, &more);
-        more = more > size ? more : size;
         if (addr >= end || more > end - addr)
-            more = addr < end && size < end - addr ? (size_t)(end - addr) : size;
+            more = addr < end ? (size_t)(end - addr) : 0;
         sieve->current = (unsigned)(window - sieve->windows);
-        if (!move(sieve, window, addr, more) || !H5FD_h5vec_sieve_hit(sieve, addr, size, buffer))
-            return sieve->load(sieve->context, addr, size, buffer);
+        if (more <= size || !move(sieve, window, addr, more) ||
+            !H5FD_h5vec_sieve_hit(sieve, addr, size, buffer))
+            error = read_past(sieve, window, addr, size, buffer);
     }
     sieve->windows[sieve->current].used = ++sieve->clock;
-    return 0;
+    return error;
 }
 
 void H5FD_h5vec_sieve_drop(struct H5FD_h5vec_sieve *sieve, uint64_t addr, uint64_t size)

@@ -34,6 +34,17 @@ struct H5FD_h5vec_sieve {
     void *context;
 };
 
+/* Small sizes as code without a call. */
+static inline void H5FD_h5vec_sieve_copy(void *to, const void *from, size_t size)
+{
+    if (size == 4)
+        memcpy(to, from, 4);
+    else if (size == 8)
+        memcpy(to, from, 8);
+    else
+        memcpy(to, from, size);
+}
+
 /* Read what is in the current window: most pieces of most selections are. */
 static inline bool H5FD_h5vec_sieve_hit(struct H5FD_h5vec_sieve *sieve, uint64_t addr, size_t size,
                                         void *buffer)
@@ -42,12 +53,7 @@ static inline bool H5FD_h5vec_sieve_hit(struct H5FD_h5vec_sieve *sieve, uint64_t
     uint64_t offset = addr - window->addr;
     if (addr < window->addr || size > window->size || offset > window->size - size)
         return false;
-    if (size == 4) /* as code without a call */
-        memcpy(buffer, window->bytes + offset, 4);
-    else if (size == 8)
-        memcpy(buffer, window->bytes + offset, 8);
-    else
-        memcpy(buffer, window->bytes + offset, size);
+    H5FD_h5vec_sieve_copy(buffer, window->bytes + offset, size);
     window->stride = addr - window->last;
     window->last = addr;
     window->last_end = addr + size;

@@ -258,6 +258,67 @@ static void walk_on(struct walk *walk, size_t bytes)
     walk->at += walk->lengths[walk->at] == 0;
 }
 
+/* A place in a walk, in registers: millions of pieces of four bytes are all that some selections are. */
+struct place {
+    size_t at, length;
+    hsize_t offset;
+};
+
+static inline struct place place_of(const struct walk *walk)
+{
+    return (struct place){walk->at, walk->lengths[walk->at], walk->offsets[walk->at]};
+}
+
+/* False at the end of what was taken from HDF5. */
+static inline bool place_on(const struct walk *walk, struct place *place, size_t bytes)
+{
+    place->offset += bytes;
+    place->length -= bytes;
+    if (place->length > 0)
+        return true;
+    if (++place->at == walk->count)
+        return false;
+    place->length = walk->lengths[place->at];
+    place->offset = walk->offsets[place->at];
+    return true;
+}
+
+static void walk_to(struct walk *walk, const struct place *place)
+{
+    walk->at = place->at;
+    if (place->at == walk->count)
+        return;
+    walk->lengths[place->at] = place->length;
+    walk->offsets[place->at] = place->offset;
+}
+
+/* Copy pieces of up to most bytes as long as they are in the sieve's current window. */
+static void copy_hits(struct H5FD_h5vec_sieve *sieve, size_t most, struct walk *there, struct walk *here,
+                      haddr_t addr, unsigned char *to)
+{
+    struct H5FD_h5vec_window *window = &sieve->windows[sieve->current];
+    struct place from = place_of(there), at = place_of(here);
+    const struct H5FD_h5vec_window now = *window;
+    uint64_t last = now.last, last_end = now.last_end, stride = now.stride;
+    for (bool more = true; more;) {
+        size_t size = from.length < at.length ? from.length : at.length;
+        uint64_t piece = addr + from.offset, offset = piece - now.addr;
+        if (size >= most || piece < now.addr || size > now.size || offset > now.size - size)
+            break;
+        H5FD_h5vec_sieve_copy(to + at.offset, now.bytes + offset, size);
+        stride = piece - last;
+        last = piece;
+        last_end = piece + size;
+        more = place_on(there, &from, size);
+        more = place_on(here, &at, size) && more;
+    }
+    window->last = last;
+    window->last_end = last_end;
+    window->stride = stride;
+    walk_to(there, &from);
+    walk_to(here, &at);
+}
+
 /* One dataset's or chunk's selection: the same number of bytes in the file and in memory. */
 static herr_t read_selection(struct batch *batch, H5FD_mem_t type, struct walk *there, struct walk *here,
                              haddr_t addr, unsigned char *to)
@@ -265,11 +326,13 @@ static herr_t read_selection(struct batch *batch, H5FD_mem_t type, struct walk *
     struct H5FD_h5vec_sieve *sieve = &batch->file->reading.sieve;
     herr_t result = 0;
     while (result >= 0 && walk_next(there, &result) && walk_next(here, &result)) {
+        if (batch->sieved > 0)
+            copy_hits(sieve, batch->sieved, there, here, addr, to);
+        if (there->at == there->count || here->at == here->count)
+            continue;
         size_t a = there->lengths[there->at], b = here->lengths[here->at], size = a < b ? a : b;
-        haddr_t from = addr + there->offsets[there->at];
-        unsigned char *piece = to + here->offsets[here->at];
-        if (size >= batch->sieved || !H5FD_h5vec_sieve_hit(sieve, from, size, piece))
-            result = read_piece(batch, type, from, size, piece);
+        result =
+            read_piece(batch, type, addr + there->offsets[there->at], size, to + here->offsets[here->at]);
         walk_on(there, size);
         walk_on(here, size);
     }
