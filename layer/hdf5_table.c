@@ -164,3 +164,13 @@ bool h5vec_layer_hdf5_load(const void *caller)
     dlclose(library.handle); /* whoever loaded us keeps it */
     return filled;
 }
+
+bool h5vec_layer_hdf5_has_drivers(const void *caller)
+{
+    struct library library;
+    if (!open_library(caller, &library))
+        return true;
+    bool has = dlsym(library.handle, "H5Pset_driver_by_name") != NULL; /* new in 1.14 */
+    dlclose(library.handle);
+    return has;
+}

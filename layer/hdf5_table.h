@@ -28,6 +28,9 @@ extern struct h5vec_layer_hdf5 h5vec_layer_hdf5;
  * another HDF5 of this process. May be called again at any time; not from two threads. */
 bool h5vec_layer_hdf5_load(const void *caller);
 
+/* Whether the HDF5 that caller is in can load drivers; true also where caller is in no HDF5. */
+bool h5vec_layer_hdf5_has_drivers(const void *caller);
+
 /* HDF5's macros check that its release is exactly the headers', and abort. The table has its own check. */
 #undef H5CHECK
 #define H5CHECK

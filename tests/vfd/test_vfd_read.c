@@ -644,7 +644,7 @@ START_TEST(a_sparse_file_over_4_GiB)
     H5Dclose(create_chunked(file, "before", 10, 0, 10, H5P_DEFAULT));
     hid_t d = H5Dcreate2(file, "huge", H5T_NATIVE_UCHAR, space, H5P_DEFAULT, dcpl, H5P_DEFAULT);
     for (int i = 0; i < 20; i++) {
-        char name[16];
+        char name[24];
         snprintf(name, sizeof name, "behind%d", i);
         H5Gclose(H5Gcreate2(file, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
     }
