@@ -197,8 +197,9 @@ static void append(hid_t d, hsize_t from)
     H5Sclose(memory);
 }
 
-/* The writer's process: by the flag of H5Fopen or by H5Fstart_swmr_write. */
-static void swmr_writer(hid_t fapl, bool start, int ready)
+/* The writer's process: by the flag of H5Fopen or by H5Fstart_swmr_write. It waits with the second half of
+ * the rows until the reader has seen some. */
+static void swmr_writer(hid_t fapl, bool start, int ready, int seen)
 {
     hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, fapl);
     hid_t d = create_chunked(file, "d", 0, 0, 37, H5P_DEFAULT);
@@ -213,8 +214,11 @@ static void swmr_writer(hid_t fapl, bool start, int ready)
     }
     ck_assert(write(ready, "r", 1) == 1);
     for (hsize_t row = 0; row < ROWS; row += STEP) {
+        char byte;
+        if (row == ROWS / 2)
+            ck_assert(read(seen, &byte, 1) == 1);
         append(d, row);
-        usleep(5000);
+        usleep(1000);
     }
     H5Dclose(d);
     ck_assert(H5Fclose(file) >= 0);
@@ -222,7 +226,7 @@ static void swmr_writer(hid_t fapl, bool start, int ready)
 }
 
 /* All rows that are there are right, always; in the end all are there. */
-static int swmr_reader(hid_t fapl)
+static int swmr_reader(hid_t fapl, int seen)
 {
     int looks = 0, values[ROWS];
     hid_t file = H5Fopen(path, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, fapl);
@@ -239,7 +243,8 @@ static int swmr_reader(hid_t fapl)
         for (int i = 0; i < (int)(n / STEP * STEP);
              i++) /* the last step's extent may be there before its rows */
             ck_assert(values[i] == i || i >= (int)n - STEP);
-        looks += n > before;
+        if (n > before && looks++ == 0)
+            ck_assert(write(seen, "s", 1) == 1);
     }
     H5Dclose(d);
     H5Fclose(file);
@@ -249,17 +254,17 @@ static int swmr_reader(hid_t fapl)
 START_TEST(swmr)
 {
     hid_t mine = mode_fapl(_i % WRITE_MODES), sec2 = H5Pcreate(H5P_FILE_ACCESS);
-    int status, ready[2];
+    int status, ready[2], seen[2];
     char byte;
     H5Pset_libver_bounds(mine, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
     H5Pset_libver_bounds(sec2, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
     H5Pset_file_locking(sec2, 0, 1);
-    ck_assert(pipe(ready) == 0);
+    ck_assert(pipe(ready) == 0 && pipe(seen) == 0);
     pid_t child = fork();
     if (child == 0)
-        swmr_writer(mine, _i / WRITE_MODES % 2, ready[1]);
+        swmr_writer(mine, _i / WRITE_MODES % 2, ready[1], seen[0]);
     ck_assert(read(ready[0], &byte, 1) == 1);
-    int looks = swmr_reader(_i / WRITE_MODES < 2 ? sec2 : mine);
+    int looks = swmr_reader(_i / WRITE_MODES < 2 ? sec2 : mine, seen[1]);
     ck_assert_msg(looks >= 2, "rows came in %d parts only", looks);
     ck_assert(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
     expect_ints(path, "d", ROWS);
@@ -267,6 +272,8 @@ START_TEST(swmr)
     H5Pclose(sec2);
     close(ready[0]);
     close(ready[1]);
+    close(seen[0]);
+    close(seen[1]);
 }
 END_TEST
 
