@@ -36,7 +36,7 @@ struct matching {
 static enum h5vec_status need_items(struct matching *w, struct h5vec_error *err)
 {
     int n = w->m->schema->count;
-    if (n <= w->room)
+    if (w->items && w->rows && n <= w->room)
         return H5VEC_OK;
     int room = 2 * n;
     struct match *items = realloc(w->items, (size_t)room * sizeof *items);
@@ -487,6 +487,7 @@ static enum h5vec_status match_text(struct matching *w, struct h5vec_error *err)
         struct item *it = &s->items[i];
         it->unlimited |= it->layer == number;
         it->chunks_agree = it->chunks_agree && it->layer != number; /* a text has none: one is aimed at */
+        /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): need_items() has set all */
         if (it->kind == ITEM_ROWS && w->rows[i].count > 0 && w->items[i].first == NOBODY) {
             w->items[i].first = w->part->input;
             w->items[i].chunk = 1;
@@ -570,6 +571,7 @@ static enum h5vec_status share_numbers(struct merge *m, const struct matching *w
     enum h5vec_status st = h5vcat_agree(m->comm, a && b && agree ? H5VEC_OK : h5vcat_no_memory(err), err);
     if (!st) {
         for (int i = 0; i < n; i++)
+            /* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): need_items() has set all */
             a[i] = w->items[i].first;
         MPI_Allreduce(MPI_IN_PLACE, a, n, MPI_INT64_T, MPI_MIN, m->comm);
         for (int i = 0; i < n; i++) /* the chunk of the first input; its several parts all say the same */

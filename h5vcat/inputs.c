@@ -41,7 +41,7 @@ static bool has_nul(int fd)
 static enum h5vec_status look_at(const char *name, uint64_t *size, uint8_t *text, struct h5vec_error *err)
 {
     struct stat st;
-    int fd = open(name, O_RDONLY | O_CLOEXEC);
+    int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe has no writer to wait for */
     if (fd < 0 || fstat(fd, &st) < 0) {
         int code = errno;
         if (fd >= 0)

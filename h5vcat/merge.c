@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #include "H5Zh5vec.h"
@@ -109,6 +110,9 @@ static enum h5vec_status name_output(struct merge *m, struct h5vec_error *err)
     snprintf(m->temporary, n, "%s.tmp-%llx", out, (unsigned long long)id);
     if (m->rank == 0 && !m->options->force && !m->options->dry_run && access(out, F_OK) == 0)
         return h5vec_error_set(err, H5VEC_E_EXISTS, 0, "%s: exists; --force replaces it", out);
+    struct stat st;
+    if (m->rank == 0 && stat(out, &st) == 0 && !S_ISREG(st.st_mode))
+        return h5vec_error_set(err, H5VEC_E_IO, 0, "%s: is not a regular file", out);
     return H5VEC_OK;
 }
 

@@ -196,6 +196,7 @@ static uint32_t form_number(struct reader *r, const struct chunk_form *form)
 {
     uint64_t hash = XXH64(form, sizeof *form, 0);
     for (uint32_t i = r->form_count; i-- > 0;)
+        /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): what is between the members is zero */
         if (r->form_hashes[i] == hash && memcmp(&r->forms[i], form, sizeof *form) == 0)
             return i + 1;
     if (r->form_count == MAX_FORMS)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct walk {
@@ -166,8 +167,11 @@ static enum h5vec_status check_layers(hid_t file, struct h5vinfo_report *report,
 /* Open for reading; a lock that cannot be had on a read-only file system does not matter. */
 static enum h5vec_status open_file(const char *name, hid_t *file, struct h5vec_error *err)
 {
-    if (access(name, R_OK) != 0)
+    struct stat st;
+    if (access(name, R_OK) != 0 || stat(name, &st) != 0)
         return h5vec_error_set(err, H5VEC_E_IO, 0, "%s", strerror(errno));
+    if (!S_ISREG(st.st_mode)) /* a pipe would have us wait */
+        return h5vec_error_set(err, H5VEC_E_IO, 0, "is not a regular file");
     hid_t fapl = H5Pcreate(H5P_FILE_ACCESS);
     if (fapl < 0 || H5Pset_file_locking(fapl, true, true) < 0)
         return h5vec_layer_error_hdf5(err, "HDF5 does not work");

@@ -37,8 +37,10 @@ static int make(const char *path)
     const hsize_t dims[2] = {ROWS, COLUMNS}, small[2] = {1, SMALL_SIZE};
     int *values = malloc(sizeof *values * ROWS * COLUMNS);
     hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-    if (!values || file < 0)
+    if (!values || file < 0) {
+        free(values);
         return 1;
+    }
     for (int i = 0; i < ROWS * COLUMNS; i++)
         values[i] = (int)((unsigned)i * 2654435 + 1);
     make_dataset(file, "contiguous", dims, 0, values);
@@ -135,6 +137,7 @@ static double once(const char *path, hid_t fapl, const char *name, unsigned long
     double start = now(CLOCK_MONOTONIC), cpu_start = now(CLOCK_PROCESS_CPUTIME_ID);
     hid_t file = H5Fopen(path, H5F_ACC_RDONLY, fapl);
     *sum = 14695981039346656037ULL;
+    *cpu = 0;
     while (i < count && strcmp(patterns[i].name, name) != 0)
         i++;
     if (file < 0 || (i == count && strcmp(name, "small") != 0))

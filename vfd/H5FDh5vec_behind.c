@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define DELAY ((uint64_t)1000000000) /* nanoseconds */
 enum { BLOCK_MIN = 4096, EXTENTS_MAX = 1 << 14, PART = 4 };
@@ -31,6 +32,7 @@ struct H5FD_h5vec_behind {
     size_t count;
     bool async, running, stop, hurry; /* hurry: the program waits for room */
     pthread_t thread;
+    pid_t owner; /* the process that has the thread */
     pthread_mutex_t lock;
     pthread_cond_t work, done; /* something to write; a block is down */
     struct H5FD_h5vec_block *flight;
@@ -190,11 +192,39 @@ static void start(struct H5FD_h5vec_behind *b)
     pthread_sigmask(SIG_SETMASK, &all, &before);
     b->running = pthread_create(&b->thread, NULL, writer, b) == 0;
     b->async = b->running;
+    b->owner = getpid();
     b->enough = b->async ? b->enough : b->block_size;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 /* ---- The program's side ------------------------------------------------------------------------------- */
+
+static void init_lock(struct H5FD_h5vec_behind *b)
+{
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&b->lock, NULL);
+    pthread_cond_init(&b->work, &monotonic);
+    pthread_cond_init(&b->done, NULL);
+    pthread_condattr_destroy(&monotonic);
+}
+
+/* Take the lock. In a process that was forked the thread is missing, and nobody gives back what it had: from
+ * there on the program writes itself. */
+static void enter(struct H5FD_h5vec_behind *b)
+{
+    if (b->running && b->owner != getpid()) {
+        struct H5FD_h5vec_block *flight = b->flight;
+        init_lock(b);
+        b->running = b->async = false;
+        b->enough = b->block_size;
+        b->flight = NULL;
+        if (flight)
+            bring_back(b, flight);
+    }
+    pthread_mutex_lock(&b->lock);
+}
 
 /* Write a block here and now, after whatever is in flight. It stays in the array, clean, or dirty on error.
  */
@@ -314,7 +344,7 @@ static bool waits(const struct H5FD_h5vec_behind *b, uint64_t addr, size_t size)
 int H5FD_h5vec_behind_write(struct H5FD_h5vec_behind *b, uint64_t addr, size_t size, const void *bytes)
 {
     const unsigned char *from = bytes;
-    pthread_mutex_lock(&b->lock);
+    enter(b);
     int error = tell(b);
     if (!error && !b->async && size >= b->block_size / PART && !waits(b, addr, size)) {
         error = write_through(b, addr, size, bytes);
@@ -333,7 +363,7 @@ int H5FD_h5vec_behind_write(struct H5FD_h5vec_behind *b, uint64_t addr, size_t s
 
 int H5FD_h5vec_behind_read(struct H5FD_h5vec_behind *b, uint64_t addr, size_t size, void *buffer)
 {
-    pthread_mutex_lock(&b->lock); /* so that no block is down, and gone, between the two */
+    enter(b); /* so that no block is down, and gone, between the two */
     int error = H5FD_h5vec_io_read(b->fd, buffer, size, addr);
     if (!error && b->flight)
         H5FD_h5vec_block_overlay(b->flight, addr, size, buffer);
@@ -345,7 +375,7 @@ int H5FD_h5vec_behind_read(struct H5FD_h5vec_behind *b, uint64_t addr, size_t si
 
 int H5FD_h5vec_behind_drain(struct H5FD_h5vec_behind *b, uint64_t kept)
 {
-    pthread_mutex_lock(&b->lock);
+    enter(b);
     wait_for_flight(b);
     int error = 0, earlier = tell(b);
     for (size_t i = 0; i < b->count && !error; i++)
@@ -379,13 +409,7 @@ struct H5FD_h5vec_behind *H5FD_h5vec_behind_new(int fd, uint64_t block, uint64_t
     b->blocks_max = (size_t)max;
     b->async = async;
     b->enough = async ? b->block_size / PART : b->block_size;
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_mutex_init(&b->lock, NULL);
-    pthread_cond_init(&b->work, &monotonic);
-    pthread_cond_init(&b->done, NULL);
-    pthread_condattr_destroy(&monotonic);
+    init_lock(b);
     return b;
 }
 
@@ -393,13 +417,12 @@ int H5FD_h5vec_behind_free(struct H5FD_h5vec_behind *b)
 {
     if (!b)
         return 0;
-    if (b->running) {
-        pthread_mutex_lock(&b->lock);
-        b->stop = true;
-        pthread_cond_signal(&b->work);
-        pthread_mutex_unlock(&b->lock);
+    enter(b);
+    b->stop = true;
+    pthread_cond_signal(&b->work);
+    pthread_mutex_unlock(&b->lock);
+    if (b->running)
         pthread_join(b->thread, NULL);
-    }
     int error = tell(b);
     while (b->count > 0)
         H5FD_h5vec_block_free(take(b, b->count - 1));

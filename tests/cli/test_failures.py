@@ -3,13 +3,14 @@
 import os
 import shutil
 import signal
+import stat
 import subprocess
 import time
 
 import h5py
 
 import h5make
-from h5vtest import H5VCAT, MiB, Skip, check, fails, kill_tagged, leftovers, main, start, tagged, test, tool
+from h5vtest import H5VCAT, H5VINFO, MiB, Skip, check, fails, kill_tagged, leftovers, main, run, start, tagged, test, tool
 
 
 def inputs_in(folder, count=2, mib=2, filters=("deflate:1",), data="random"):
@@ -199,6 +200,23 @@ def test_job_is_cancelled(folder):
         kill_tagged(tag)
         process.communicate()
     check(not os.listdir(f"{folder}/out"), f"left behind: {os.listdir(f'{folder}/out')}")
+
+
+@test
+def test_pipes_and_devices(folder):
+    """Nobody waits for a pipe; what is not a file is not replaced."""
+    good = f"{folder}/good.h5"
+    with h5make.create(good) as f:
+        h5make.put(f, "d", h5make.of("<i4"), (10,))
+    pipe = f"{folder}/pipe"
+    os.mkfifo(pipe)
+    for ranks in (1, 2):
+        fails([good, pipe], f"{folder}/out/o.h5", 1, "pipe", "not a regular file", ranks=(ranks,))
+    r = run(["-f", "-o", pipe, good], 2, command=H5VCAT)
+    check(r.code == 1 and "not a regular file" in r.err, f"exit {r.code}: {r.err}")
+    check(stat.S_ISFIFO(os.stat(pipe).st_mode), "the pipe is gone")
+    r = run([pipe], 0, command=H5VINFO)
+    check(r.code == 1 and "not a regular file" in r.err, f"exit {r.code}: {r.err}")
 
 
 if __name__ == "__main__":

@@ -423,7 +423,8 @@ START_TEST(plain_points_are_like_all_others)
                           info[0].empty == info[1].empty && info[0].invalid == info[1].invalid &&
                           info[0].nonfinite == info[1].nonfinite && info[0].has_srid == info[1].has_srid &&
                           info[0].type == info[1].type && info[0].dim == info[1].dim &&
-                          memcmp(&info[0].box, &info[1].box, sizeof info[0].box) == 0,
+                          info[0].box.xmin == info[1].box.xmin && info[0].box.xmax == info[1].box.xmax &&
+                          info[0].box.ymin == info[1].box.ymin && info[0].box.ymax == info[1].box.ymax,
                       "%s", text);
     }
 }

@@ -177,6 +177,23 @@ START_TEST(hdf5_aligns)
 }
 END_TEST
 
+/* A process that was forked has no thread, and ends all the same; the parent's file is whole. */
+START_TEST(a_forked_process_ends)
+{
+    hid_t file = create(_i, H5P_DEFAULT);
+    int status;
+    write_ints(file, "d", 2000000); /* enough for a thread */
+    pid_t child = fork();
+    if (child == 0) {
+        (void)H5Fclose(file);
+        _exit(0);
+    }
+    ck_assert(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    ck_assert(H5Fclose(file) >= 0);
+    expect_ints(path, "d", 2000000);
+}
+END_TEST
+
 /* ---- SWMR ---------------------------------------------------------------------------------------------- */
 
 enum { ROWS = 3000, STEP = 100 };
@@ -364,6 +381,7 @@ int main(void)
     tcase_add_loop_test(tcase, the_handle_shows_what_was_written, 0, WRITE_MODES);
     tcase_add_loop_test(tcase, a_user_block_is_the_users, 0, WRITE_MODES);
     tcase_add_loop_test(tcase, hdf5_aligns, 0, 2);
+    tcase_add_loop_test(tcase, a_forked_process_ends, 0, WRITE_MODES);
     tcase_add_loop_test(tcase, swmr, 0, 4 * WRITE_MODES);
     tcase_add_loop_test(tcase, swmr_writes_do_not_wait, 0, 2 * WRITE_MODES);
     tcase_add_loop_test(tcase, files_are_about_as_large_as_sec2s, 0, 4);
