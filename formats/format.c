@@ -130,6 +130,21 @@ int h5vec_format_pread(int fd, void *buffer, size_t size, uint64_t offset, size_
     return 0;
 }
 
+int h5vec_format_is_hdf5(int fd, uint64_t size, bool *is)
+{
+    static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
+    unsigned char bytes[sizeof signature];
+    size_t got;
+    *is = false;
+    for (uint64_t at = 0; !*is && size >= sizeof bytes && at <= size - sizeof bytes; at = at ? 2 * at : 512) {
+        int error = h5vec_format_pread(fd, bytes, sizeof bytes, at, &got);
+        if (error)
+            return error;
+        *is = got == sizeof bytes && memcmp(bytes, signature, sizeof bytes) == 0;
+    }
+    return 0;
+}
+
 /* The source of text in a file. */
 static enum h5vec_status read_file(void *context, void *buffer, size_t size, size_t *got,
                                    struct h5vec_error *err)

@@ -26,6 +26,10 @@ enum h5vec_format_on_bad {
     H5VEC_FORMAT_BAD_NULL, /* its row has no geometry, and its columns if they can be told apart */
 };
 
+/* Whether a file of this size is HDF5, which nothing here reads: its signature stands at 0 or, after a user
+ * block, at 512 * 2^k. Returns 0 or an errno. */
+int h5vec_format_is_hdf5(int fd, uint64_t size, bool *is);
+
 struct h5vec_format_options {
     size_t sizeof_options; /* sizeof(struct h5vec_format_options) */
     size_t max_record;     /* bytes of the longest record accepted; 0: 256 MiB */

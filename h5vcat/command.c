@@ -354,14 +354,17 @@ enum h5vec_status command_parse(int argc, char **argv, struct command *c, struct
     return st;
 }
 
+static void free_lines(struct command_lines *lines)
+{
+    for (size_t i = 0; i < lines->count; i++)
+        free(lines->line[i]);
+    free(lines->line);
+}
+
 void command_free(struct command *c)
 {
-    for (size_t i = 0; i < c->plan.count; i++)
-        free(c->plan.line[i]);
-    for (size_t i = 0; i < c->left_out.count; i++)
-        free(c->left_out.line[i]);
-    free(c->plan.line);
-    free(c->left_out.line);
+    free_lines(&c->plan);
+    free_lines(&c->left_out);
     free(c->inputs);
     free(c->list_text);
 }

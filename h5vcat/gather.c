@@ -9,17 +9,9 @@
 #include "error.h"
 #include "agree.h"
 #include "merge.h"
-#include "pack.h"
 #include "reader.h"
 #include "scan.h"
-
-/* What is known of an item from this rank's parts so far. */
-struct match {
-    bool seen;         /* it is in the current part's input */
-    uint32_t first;    /* this rank's first input with rows, or NOBODY */
-    struct blob *mine; /* that one's dcpl, if it is not input 0 */
-    uint64_t chunk;    /* hash of that one's chunk */
-};
+#include "share.h"
 
 /* One input against the schema. */
 struct matching {
@@ -32,7 +24,7 @@ struct matching {
     bool built;        /* the walk that made a schema has matched this rank's first part already */
 };
 
-/* Room for the schema's items; new ones are zero. */
+/* Room for the schema's items; nothing is known of new ones. */
 static enum h5vec_status need_items(struct matching *w, struct h5vec_error *err)
 {
     int n = w->m->schema->count;
@@ -118,21 +110,15 @@ static enum h5vec_status build_dataset(struct schema *s, struct item *it, const 
     return it->value ? H5VEC_OK : h5vcat_no_memory(err);
 }
 
-static uint64_t chunk_hash(hid_t dcpl, int rank)
+/* Bytes of a decoded chunk, and a number that is the same for equal chunks; 0 and 1 without chunks. */
+static uint64_t chunk_bytes(const struct scan_object *o, uint64_t *hash)
 {
     hsize_t chunk[H5S_MAX_RANK];
-    if (H5Pget_layout(dcpl) != H5D_CHUNKED || H5Pget_chunk(dcpl, rank, chunk) != rank)
-        return 1;
-    return XXH64(chunk, (size_t)rank * sizeof *chunk, 0) >>
-           1; /* MPICH 4.0's MPI_MAX takes the top bit for a sign */
-}
-
-/* Bytes of a decoded chunk; 0 if the dataset has none. */
-static uint64_t chunk_bytes(const struct scan_object *o)
-{
-    hsize_t chunk[H5S_MAX_RANK];
+    *hash = 1;
     if (H5Pget_layout(o->dcpl) != H5D_CHUNKED || H5Pget_chunk(o->dcpl, o->rank, chunk) != o->rank)
         return 0;
+    *hash = XXH64(chunk, (size_t)o->rank * sizeof *chunk, 0) >>
+            1; /* MPICH 4.0's MPI_MAX takes the top bit for a sign */
     uint64_t bytes = o->element;
     for (int d = 0; d < o->rank; d++)
         bytes *= chunk[d];
@@ -157,7 +143,7 @@ static enum h5vec_status match_rows(struct matching *w, int i, const struct scan
         it->max_rows = o->maxdims[0];
     if (o->dims[0] == 0)
         return H5VEC_OK;
-    uint64_t hash = chunk_hash(o->dcpl, o->rank), bytes = chunk_bytes(o);
+    uint64_t hash, bytes = chunk_bytes(o, &hash);
     if (bytes > w->m->input_chunk)
         w->m->input_chunk = bytes;
     if (w->items[i].first != NOBODY) {
@@ -515,93 +501,7 @@ static enum h5vec_status match_part(struct matching *w, const struct part *part,
     return h5vcat_spool_append(m->spool, m->numbers, w->rows, (size_t)s->count * sizeof *w->rows, err);
 }
 
-/* ---- From each rank's numbers to everybody's ----------------------------------------------------------- */
-
-/* Send the properties of items whose first input with rows is not input 0 from who has them to all. */
-static enum h5vec_status share_properties(struct merge *m, const struct matching *w, struct h5vec_error *err)
-{
-    struct schema *s = m->schema;
-    struct pack p = {0};
-    for (int i = 0; i < s->count; i++)
-        if (w->items[i].mine && w->items[i].first == s->items[i].first) {
-            pack_u64(&p, (uint64_t)i);
-            pack_blob(&p, w->items[i].mine->bytes, w->items[i].mine->size);
-        }
-    int size = p.failed || p.size > INT32_MAX ? -1 : (int)p.size;
-    int *sizes = malloc(2 * (size_t)m->ranks * sizeof *sizes);
-    enum h5vec_status st = size < 0 || !sizes ? h5vcat_no_memory(err) : H5VEC_OK;
-    st = h5vcat_agree(m->comm, st, err);
-    char *all = NULL;
-    if (!st) {
-        MPI_Allgather(&size, 1, MPI_INT, sizes, 1, MPI_INT, m->comm);
-        int64_t total = 0;
-        for (int r = 0; r < m->ranks; r++) {
-            sizes[m->ranks + r] = (int)total;
-            total += sizes[r];
-        }
-        all = total <= INT32_MAX ? malloc((size_t)total + 1) : NULL;
-        st = h5vcat_agree(m->comm, all ? H5VEC_OK : h5vcat_no_memory(err), err);
-        if (!st) {
-            MPI_Allgatherv(p.bytes, size, MPI_BYTE, all, sizes, sizes + m->ranks, MPI_BYTE, m->comm);
-            struct unpack u = {.at = all, .end = all + total};
-            while (u.at < u.end && !u.failed && !st) {
-                struct item *it = &s->items[unpack_u64(&u)];
-                size_t n;
-                const void *bytes = unpack_blob(&u, &n);
-                if (!(it->dcpl = h5vcat_schema_blob(s, bytes, n)))
-                    st = h5vcat_no_memory(err);
-            }
-        }
-        st = h5vcat_agree(m->comm, st, err);
-    }
-    free(all);
-    free(sizes);
-    free(p.bytes);
-    return st;
-}
-
-/* What every rank must know of all: the first input with rows, agreement of chunks, limits, and row counts.
- */
-static enum h5vec_status share_numbers(struct merge *m, const struct matching *w, struct h5vec_error *err)
-{
-    struct schema *s = m->schema;
-    int n = s->count;
-    uint64_t *a = calloc((size_t)n, sizeof *a), *b = calloc((size_t)n, sizeof *b);
-    uint8_t *agree = calloc((size_t)n, 1);
-    enum h5vec_status st = h5vcat_agree(m->comm, a && b && agree ? H5VEC_OK : h5vcat_no_memory(err), err);
-    if (!st) {
-        for (int i = 0; i < n; i++)
-            /* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): need_items() has set all */
-            a[i] = w->items[i].first;
-        MPI_Allreduce(MPI_IN_PLACE, a, n, MPI_INT64_T, MPI_MIN, m->comm);
-        for (int i = 0; i < n; i++) /* the chunk of the first input; its several parts all say the same */
-            b[i] = w->items[i].first == a[i] && a[i] != NOBODY ? w->items[i].chunk : 0;
-        MPI_Allreduce(MPI_IN_PLACE, b, n, MPI_INT64_T, MPI_MAX, m->comm);
-        for (int i = 0; i < n; i++) {
-            struct item *it = &s->items[i];
-            agree[i] = it->chunks_agree && (w->items[i].first == NOBODY || w->items[i].chunk == b[i]);
-            it->first = (uint32_t)a[i];
-            a[i] = it->unlimited;
-            b[i] = it->max_rows;
-        }
-        MPI_Allreduce(MPI_IN_PLACE, agree, n, MPI_UINT8_T, MPI_MIN, m->comm);
-        MPI_Allreduce(MPI_IN_PLACE, a, n, MPI_UINT64_T, MPI_BOR, m->comm);
-        MPI_Allreduce(MPI_IN_PLACE, b, n, MPI_INT64_T, MPI_MAX, m->comm);
-        for (int i = 0; i < n; i++) {
-            s->items[i].chunks_agree = agree[i];
-            s->items[i].unlimited = (uint32_t)a[i];
-            s->items[i].max_rows = b[i];
-            agree[i] = s->items[i].present;
-        }
-        MPI_Allreduce(MPI_IN_PLACE, agree, n, MPI_UINT8_T, MPI_MAX, m->comm);
-        for (int i = 0; i < n; i++)
-            s->items[i].present = agree[i];
-    }
-    free(a);
-    free(b);
-    free(agree);
-    return st;
-}
+/* ---- All of it ---------------------------------------------------------------------------------------- */
 
 static enum h5vec_status match_all(struct matching *w, struct h5vec_error *err)
 {
@@ -610,11 +510,7 @@ static enum h5vec_status match_all(struct matching *w, struct h5vec_error *err)
     for (int p = 0; p < m->inputs.part_count && !st; p++)
         st = match_part(w, &m->inputs.parts[p], err);
     st = h5vcat_agree(m->comm, st, err);
-    if (!st)
-        st = share_numbers(m, w, err);
-    if (!st)
-        st = share_properties(m, w, err);
-    return st;
+    return st ? st : h5vcat_share_matches(m, w->items, err);
 }
 
 enum h5vec_status h5vcat_merge_numbers(const struct merge *m, int part, int first, int n, struct rows *out,

@@ -12,23 +12,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "agree.h"
+#include "h5vec_format.h"
 
 /* A border that is this close to a file's begin or end, as a share of what a rank reads, moves there: one
  * file less is opened by two ranks. */
 #define SLACK 0.03
-
-static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
-
-/* HDF5's signature stands at 0 or, after a user block, at 512 * 2^k. */
-static bool has_signature(int fd, uint64_t size)
-{
-    unsigned char bytes[8];
-    for (uint64_t at = 0; at + sizeof bytes <= size; at = at ? 2 * at : 512)
-        if (pread(fd, bytes, sizeof bytes, (off_t)at) == (ssize_t)sizeof bytes &&
-            memcmp(bytes, signature, sizeof bytes) == 0)
-            return true;
-    return false;
-}
 
 /* Text has no NUL. */
 static bool has_nul(int fd)
@@ -54,7 +42,9 @@ static enum h5vec_status look_at(const char *name, uint64_t *size, uint8_t *text
     else if (!S_ISREG(st.st_mode))
         status = h5vec_error_set(err, H5VEC_E_REFUSED, 0, "%s: is not a regular file", name);
     *size = (uint64_t)st.st_size;
-    *text = has_signature(fd, *size) ? INPUT_HDF5 : has_nul(fd) ? INPUT_BINARY : INPUT_TEXT;
+    bool hdf5 = false;
+    (void)h5vec_format_is_hdf5(fd, *size, &hdf5); /* who opens it says why it cannot be read */
+    *text = hdf5 ? INPUT_HDF5 : has_nul(fd) ? INPUT_BINARY : INPUT_TEXT;
     close(fd);
     return status;
 }

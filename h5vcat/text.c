@@ -20,6 +20,11 @@
 #include "agree.h"
 #include "merge.h"
 
+_Static_assert((int)H5VCAT_BAD_STOP == (int)H5VEC_FORMAT_BAD_ERROR &&
+                   (int)H5VCAT_BAD_SKIP == (int)H5VEC_FORMAT_BAD_SKIP &&
+                   (int)H5VCAT_BAD_NULL == (int)H5VEC_FORMAT_BAD_NULL,
+               "on_bad is passed on as it is");
+
 #define LEFT_OUT_BYTES 65536 /* of lines about records, of each rank */
 
 /* An open text and its place in the layer. */
@@ -30,6 +35,7 @@ struct text {
     struct h5vec_format_reader *reader;
     size_t columns;
     char **links; /* link names of the columns; one allocation */
+    bool quiet;   /* what is left out now is another rank's to tell */
 };
 
 /* Items of a column. */
@@ -42,6 +48,8 @@ static void left_out(void *context, const struct h5vec_error *what)
 {
     struct text *t = context;
     struct merge *m = t->m;
+    if (t->quiet)
+        return;
     m->report.left_out++;
     if (!m->left_out && !(m->left_out = malloc(LEFT_OUT_BYTES)))
         return;
@@ -342,18 +350,20 @@ enum h5vec_status h5vcat_text_cuts(struct merge *m, struct h5vec_error *err)
 
 /* Go on with a part that does not begin the text. The first record is read first, so that its SRID is what
  * the others must have. */
-static enum h5vec_status go_to(const struct text *t, uint64_t begin, uint64_t end, uint64_t line,
+static enum h5vec_status go_to(struct text *t, uint64_t begin, uint64_t end, uint64_t line,
                                struct h5vec_error *err)
 {
     struct h5vec_format_batch first;
+    t->quiet = true;
     enum h5vec_status st = h5vec_format_next(t->reader, 1, &first, err);
+    t->quiet = false;
     if (!st)
         h5vec_format_part(t->reader, begin, end, line);
     return st;
 }
 
 /* Let the reader read the records that begin in the part: bytes [*begin, *end) of the text. */
-static enum h5vec_status take_part(const struct text *t, const struct part *p, uint64_t *begin, uint64_t *end,
+static enum h5vec_status take_part(struct text *t, const struct part *p, uint64_t *begin, uint64_t *end,
                                    struct h5vec_error *err)
 {
     uint64_t size = t->m->inputs.sizes[p->input], data = h5vec_format_position(t->reader);
@@ -379,8 +389,8 @@ static enum h5vec_status take_part(const struct text *t, const struct part *p, u
 }
 
 /* The error of a part again, with its line counted from the text's begin, which takes reading all before. */
-static void count_lines(struct merge *m, const struct part *p, uint64_t begin, uint64_t end,
-                        struct h5vec_error *err)
+static void say_with_line(struct merge *m, const struct part *p, uint64_t begin, uint64_t end,
+                          struct h5vec_error *err)
 {
     struct text t;
     struct h5vec_format_batch batch;
@@ -406,7 +416,8 @@ enum h5vec_status h5vcat_text_spool(struct merge *m, const struct part *part, st
     uint32_t input = part->input;
     uint64_t begin = 0, end = 0;
     enum h5vec_status st = text_open(m, input, true, &t, err);
-    if (!st && is_cut(m, part) && !(m->options->on_bad && h5vec_format_has_quotes(t.reader))) {
+    if (!st && is_cut(m, part) &&
+        !(m->options->on_bad != H5VCAT_BAD_STOP && h5vec_format_has_quotes(t.reader))) {
         st = take_part(&t, part, &begin, &end, err);
         if (st)
             text_close(&t);
@@ -423,7 +434,7 @@ enum h5vec_status h5vcat_text_spool(struct merge *m, const struct part *part, st
         struct h5vec_format_batch batch;
         st = h5vec_format_next(t.reader, (size_t)(m->options->buffer_size / 32), &batch, err);
         if (st && part->lo > 0 && m->options->on_bad == H5VCAT_BAD_STOP)
-            count_lines(m, part, begin, end, err);
+            say_with_line(m, part, begin, end, err);
         h5vcat_about(err, st, t.name, NULL);
         if (st || batch.rows == 0)
             break;

@@ -227,10 +227,9 @@ static herr_t h5vec_get_handle(H5FD_t *pub, hid_t fapl, void **handle)
         probe->version = H5VEC_VERSION;
         probe->size = sizeof *file;
         probe->file = file;
-    } else {
-        return H5FD_h5vec_file_drain(file); /* the caller may use the descriptor */
+        return 0;
     }
-    return 0;
+    return H5FD_h5vec_file_drain(file); /* the caller may use the descriptor */
 }
 
 static herr_t h5vec_read(H5FD_t *pub, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size_t size, void *buffer)

@@ -292,8 +292,7 @@ static herr_t complete(struct H5FD_h5vec_file *file)
     if (!file->writable || file->abandoned ||
         (file->head_held && file->head_size == 0 && !file->space.placing))
         return 0; /* nothing was written, or nothing of it counts */
-    herr_t drained = H5FD_h5vec_file_drain(file);
-    if (drained < 0)
+    if (H5FD_h5vec_file_drain(file) < 0)
         return -1;
     if (file->failed || file->missing)
         return unfinished(file, "an earlier write to it failed");

@@ -11,7 +11,6 @@
 #include "H5FDh5vec_foreign.h"
 
 #include "H5FDh5vec_err.h"
-#include "H5FDh5vec_io.h"
 #include "h5vec_format.h"
 #include "h5vec_layer.h"
 
@@ -308,20 +307,12 @@ static enum h5vec_status make_image(struct foreign *foreign, struct h5vec_error 
 
 /* ---- Recognising ---- */
 
-/* HDF5's signature is at 0, 512, 1024, 2048, ... */
-static enum h5vec_status has_signature(int fd, uint64_t size, bool *has, struct h5vec_error *err)
+static enum h5vec_status check_hdf5(int fd, uint64_t size, bool *is, struct h5vec_error *err)
 {
-    static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
-    unsigned char bytes[sizeof signature];
-    *has = false;
-    for (uint64_t at = 0; !*has && size >= sizeof bytes && at <= size - sizeof bytes;
-         at = at ? at * 2 : 512) {
-        int error = H5FD_h5vec_io_read(fd, bytes, sizeof bytes, at);
-        if (error)
-            return h5vec_error_set(err, H5VEC_E_IO, 0, "cannot read: errno = %d, error message = '%s'", error,
-                                   strerror(error));
-        *has = memcmp(bytes, signature, sizeof bytes) == 0;
-    }
+    int error = h5vec_format_is_hdf5(fd, size, is);
+    if (error)
+        return h5vec_error_set(err, H5VEC_E_IO, 0, "cannot read: errno = %d, error message = '%s'", error,
+                               strerror(error));
     return H5VEC_OK;
 }
 
@@ -372,7 +363,7 @@ herr_t H5FD_h5vec_foreign_image(const char *name, int fd, bool writable,
     *image = NULL;
     if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size == 0)
         return 0; /* HDF5 will see for itself */
-    enum h5vec_status status = has_signature(fd, (uint64_t)st.st_size, &is_hdf5, &err);
+    enum h5vec_status status = check_hdf5(fd, (uint64_t)st.st_size, &is_hdf5, &err);
     if (status == H5VEC_OK && is_hdf5)
         return 0;
     if (status == H5VEC_OK)

@@ -57,15 +57,35 @@ static bool move(struct H5FD_h5vec_sieve *sieve, struct H5FD_h5vec_window *windo
     return true;
 }
 
+/* Where a window was read last. */
+static void note(struct H5FD_h5vec_window *window, uint64_t addr, size_t size)
+{
+    window->stride = addr - window->last;
+    window->last = addr;
+    window->last_end = addr + size;
+}
+
+/* Read what is in the current window. */
+static bool hit_current(struct H5FD_h5vec_sieve *sieve, uint64_t addr, size_t size, void *buffer)
+{
+    struct H5FD_h5vec_window *window = &sieve->windows[sieve->current];
+    uint64_t offset = addr - window->addr;
+    if (addr < window->addr || size > window->size || offset > window->size - size)
+        return false;
+    H5FD_h5vec_sieve_copy(buffer, window->bytes + offset, size);
+    note(window, addr, size);
+    return true;
+}
+
 /* Look into all windows, the current one first. */
 static bool hit(struct H5FD_h5vec_sieve *sieve, uint64_t addr, size_t size, void *buffer)
 {
     unsigned before = sieve->current;
-    if (H5FD_h5vec_sieve_hit(sieve, addr, size, buffer))
+    if (hit_current(sieve, addr, size, buffer))
         return true;
     for (unsigned i = 0; i < H5FD_H5VEC_WINDOWS; i++) {
         sieve->current = i;
-        if (H5FD_h5vec_sieve_hit(sieve, addr, size, buffer))
+        if (hit_current(sieve, addr, size, buffer))
             return true;
     }
     sieve->current = before;
@@ -77,9 +97,7 @@ static int read_past(struct H5FD_h5vec_sieve *sieve, struct H5FD_h5vec_window *w
                      size_t size, void *buffer)
 {
     window->size = 0;
-    window->stride = addr - window->last;
-    window->last = addr;
-    window->last_end = addr + size;
+    note(window, addr, size);
     return sieve->load(sieve->context, addr, size, buffer);
 }
 
@@ -95,8 +113,7 @@ int H5FD_h5vec_sieve_read(struct H5FD_h5vec_sieve *sieve, uint64_t addr, size_t 
         if (addr >= end || more > end - addr)
             more = addr < end ? (size_t)(end - addr) : 0;
         sieve->current = (unsigned)(window - sieve->windows);
-        if (more <= size || !move(sieve, window, addr, more) ||
-            !H5FD_h5vec_sieve_hit(sieve, addr, size, buffer))
+        if (more <= size || !move(sieve, window, addr, more) || !hit_current(sieve, addr, size, buffer))
             error = read_past(sieve, window, addr, size, buffer);
     }
     sieve->windows[sieve->current].used = ++sieve->clock;

@@ -45,21 +45,6 @@ static inline void H5FD_h5vec_sieve_copy(void *to, const void *from, size_t size
         memcpy(to, from, size);
 }
 
-/* Read what is in the current window: most pieces of most selections are. */
-static inline bool H5FD_h5vec_sieve_hit(struct H5FD_h5vec_sieve *sieve, uint64_t addr, size_t size,
-                                        void *buffer)
-{
-    struct H5FD_h5vec_window *window = &sieve->windows[sieve->current];
-    uint64_t offset = addr - window->addr;
-    if (addr < window->addr || size > window->size || offset > window->size - size)
-        return false;
-    H5FD_h5vec_sieve_copy(buffer, window->bytes + offset, size);
-    window->stride = addr - window->last;
-    window->last = addr;
-    window->last_end = addr + size;
-    return true;
-}
-
 /* Read [addr, addr + size), which does not overflow; nothing more is read past end. Returns 0 or an errno. */
 int H5FD_h5vec_sieve_read(struct H5FD_h5vec_sieve *sieve, uint64_t addr, size_t size, void *buffer,
                           uint64_t end);

@@ -13,9 +13,9 @@
  * repeats it; --keep leaves the files there. Runs for as long as one likes: --count 5000.
  */
 #include "H5FDh5vec.h"
+#include "thread_count.h"
 #include "vfd_random.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -349,21 +349,10 @@ static void step(struct test *t)
         check_on_disk(t);
 }
 
-static int threads(void)
-{
-    int n = 0;
-    DIR *dir = opendir("/proc/self/task");
-    for (struct dirent *entry; dir && (entry = readdir(dir));)
-        n += entry->d_name[0] != '.';
-    if (dir)
-        closedir(dir);
-    return n;
-}
-
 static void run_sequence(uint64_t seed)
 {
     struct test t = {.r = {seed * 1000003}, .seed = seed, .step = -1};
-    int threads_before = threads();
+    int threads_before = thread_count();
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     t.sec2 = random_fapl(&t.r);
     start_target(&t, "sec2", NULL);
@@ -376,8 +365,8 @@ static void run_sequence(uint64_t seed)
     check_open(&t);
     close_files(&t);
     check_closed(&t);
-    if (threads() != threads_before)
-        fail(&t, NULL, "%d threads, %d at the beginning", threads(), threads_before);
+    if (thread_count() != threads_before)
+        fail(&t, NULL, "%d threads, %d at the beginning", thread_count(), threads_before);
     remove_files(&t);
     for (int i = 0; i < t.targets; i++)
         H5Pclose(t.target[i].fapl);

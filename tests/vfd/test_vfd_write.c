@@ -3,9 +3,9 @@
  * Ordinary writing, with every setting of the write buffer: what others see and when, what is left when the
  * process dies, SWMR, and how large files get.
  */
+#include "thread_count.h"
 #include "vfd_test.h"
 
-#include <dirent.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -31,17 +31,6 @@ static hid_t create(int mode, hid_t fcpl)
     return file;
 }
 
-static int threads(void)
-{
-    DIR *dir = opendir("/proc/self/task");
-    int n = -2;
-    ck_assert(dir != NULL);
-    while (readdir(dir))
-        n++;
-    closedir(dir);
-    return n;
-}
-
 START_TEST(what_is_flushed_is_there_for_others)
 {
     hid_t file = create(_i, H5P_DEFAULT);
@@ -56,7 +45,7 @@ START_TEST(what_is_flushed_is_there_for_others)
     }
     ck_assert(H5Fclose(file) >= 0);
     expect_ints(path, "d5", 5000);
-    ck_assert_int_eq(threads(), 1);
+    ck_assert_int_eq(thread_count(), 1);
 }
 END_TEST
 
