@@ -242,7 +242,7 @@ static enum h5vec_status new_chunks(struct coder *coder, hid_t file, const struc
                                     struct h5vec_error *err)
 {
     int *fd = NULL;
-    struct stat st;
+    struct stat st = {0};
     struct chunks *c = calloc(1, sizeof *c);
     if (!c)
         return h5vcat_no_memory(err);

@@ -137,11 +137,18 @@ static enum h5vec_status create_same(struct creator *c, struct item *it, struct 
     return st;
 }
 
+static bool same_storage(const struct storage *a, const struct storage *b)
+{
+    return a->layout == b->layout && memcmp(a->chunk, b->chunk, sizeof a->chunk) == 0 &&
+           memcmp(a->maxdims, b->maxdims, sizeof a->maxdims) == 0 &&
+           h5vcat_pipeline_equal(&a->pipeline, &b->pipeline) && a->pipeline.level == b->pipeline.level;
+}
+
 /* The creation list of a dataset with rows that is stored like this. Owned by the creator. */
 static enum h5vec_status dataset_list(struct creator *c, const struct item *it, const struct storage *s,
                                       struct h5vec_error *err)
 {
-    if (c->dcpl > 0 && c->dcpl_from == it->dcpl && memcmp(&c->dcpl_storage, s, sizeof *s) == 0)
+    if (c->dcpl > 0 && c->dcpl_from == it->dcpl && same_storage(&c->dcpl_storage, s))
         return H5VEC_OK;
     if (c->dcpl > 0)
         H5Pclose(c->dcpl);
