@@ -217,7 +217,7 @@ static enum h5vec_status create_objects(struct direct *d, struct page *page, str
 }
 
 /* Create the page's objects now if they have data that is not in chunks, and tell all where it lies. Else
- * rank 0 does so when the first chunks are to be entered: the other ranks need not wait for it. */
+ * rank 0 does so when it has encoded its chunks of the first round: the other ranks need not wait for it. */
 static enum h5vec_status begin_page(struct direct *d, struct page *page, struct h5vec_error *err)
 {
     struct merge *m = d->m;
@@ -283,7 +283,7 @@ static enum h5vec_status enter_records(struct direct *d, struct page *page, stru
             total += (size_t)sizes[r];
         }
         all = total <= INT32_MAX ? malloc(total + 1) : NULL;
-        st = all ? create_objects(d, page, err) : h5vcat_no_memory(err);
+        st = all ? H5VEC_OK : h5vcat_no_memory(err);
     }
     st = h5vcat_agree(m->comm, st, err);
     if (!st) {
@@ -531,6 +531,8 @@ static enum h5vec_status write_round(struct direct *d, struct page *page, struct
         st = finish_shared(d, page, err);
     if (!st)
         st = own_chunks(d, page, at, more, err);
+    if (!st) /* rank 0, whose share of the chunks is smaller by that, while the others encode on */
+        st = create_objects(d, page, err);
     st = h5vcat_agree(m->comm, st, err);
     if (!st)
         st = place_and_write(d, err);
