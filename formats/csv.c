@@ -173,7 +173,8 @@ static enum h5vec_status add_column(struct h5vec_format_reader *reader,
     if (good < field->size)
         return h5vec_format_input_error(&reader->input, field->text + good, H5VEC_E_FORMAT_RECORD, err,
                                         "a column's name that is not UTF-8 text");
-    enum h5vec_status status = h5vec_format_rows_column(&reader->rows, field->text, field->size, err);
+    enum h5vec_status status =
+        h5vec_format_rows_column(&reader->rows, field->text, field->size, H5VEC_FORMAT_TEXT, err);
     if (status != H5VEC_OK || !field->doubled)
         return status;
     char *from = reader->rows.column[reader->rows.columns - 1].name, *to = from;

@@ -205,6 +205,21 @@ const char *h5vec_format_column_name(const struct h5vec_format_reader *reader, s
     return reader->rows.column[column].name;
 }
 
+enum h5vec_format_type h5vec_format_column_type(const struct h5vec_format_reader *reader, size_t column)
+{
+    return reader->rows.column[column].type;
+}
+
+const char *h5vec_format_type_name(enum h5vec_format_type type)
+{
+    static const char *const names[] = {
+        [H5VEC_FORMAT_TEXT] = "text",   [H5VEC_FORMAT_INTEGER] = "integer",
+        [H5VEC_FORMAT_FLOAT] = "float", [H5VEC_FORMAT_BOOLEAN] = "boolean",
+        [H5VEC_FORMAT_TIME] = "time",
+    };
+    return names[type];
+}
+
 void h5vec_format_srid(const struct h5vec_format_reader *reader, int32_t *srid)
 {
     *srid = reader->srid;
@@ -238,8 +253,12 @@ size_t h5vec_format_memory(const struct h5vec_format_reader *reader)
 static void show(struct h5vec_format_rows *rows, struct h5vec_format_batch *batch)
 {
     for (size_t i = 0; i < rows->columns; i++) {
-        const struct h5vec_format_text *column = &rows->column[i];
-        rows->view[i] = (struct h5vec_format_column){column->data, column->offsets, column->valid};
+        const struct h5vec_format_builder *column = &rows->column[i];
+        rows->view[i] = (struct h5vec_format_column){.type = column->type,
+                                                     .valid = column->valid,
+                                                     .data = column->data,
+                                                     .offsets = column->offsets,
+                                                     .values = column->values};
     }
     *batch = (struct h5vec_format_batch){.rows = rows->count,
                                          .wkb = rows->wkb,

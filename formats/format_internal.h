@@ -41,12 +41,16 @@ enum h5vec_status h5vec_format_input_error(const struct h5vec_format_input *inpu
 bool h5vec_format_blank(const char *text, size_t size);
 
 /* ---- The rows of a batch. ---- */
-struct h5vec_format_text {
+
+/* A column that is being filled. */
+struct h5vec_format_builder {
     char *name;
-    char *data;
+    enum h5vec_format_type type;
+    uint8_t *valid;
+    char *data; /* of text, as are the next three */
     size_t size, capacity;
     int64_t *offsets;
-    uint8_t *valid;
+    uint8_t *values; /* of other types: elements of h5vec_format_type_size() bytes */
 };
 
 struct h5vec_format_rows {
@@ -60,7 +64,7 @@ struct h5vec_format_rows {
     uint32_t geometry_types;
     uint64_t invalid;
     size_t columns;
-    struct h5vec_format_text *column;
+    struct h5vec_format_builder *column;
     struct h5vec_format_column *view; /* what the batch shows of column */
 };
 
@@ -72,9 +76,12 @@ struct h5vec_format_field {
     bool doubled; /* has quotes written as two */
 };
 
+/* Bytes of a value; 0 of text. */
+size_t h5vec_format_type_size(enum h5vec_format_type type);
+
 /* Add an attribute column with this name. Before any row. */
 enum h5vec_status h5vec_format_rows_column(struct h5vec_format_rows *rows, const char *name, size_t size,
-                                           struct h5vec_error *err);
+                                           enum h5vec_format_type type, struct h5vec_error *err);
 void h5vec_format_rows_drop_column(struct h5vec_format_rows *rows, size_t i);
 
 /* Begin a row: no geometry, no value in any column. False: no memory. */
@@ -83,6 +90,10 @@ bool h5vec_format_rows_begin(struct h5vec_format_rows *rows);
 uint8_t *h5vec_format_rows_wkb(struct h5vec_format_rows *rows, size_t size);
 /* Append to the row's text in column i (its valid is the caller's to set). False: no memory. */
 bool h5vec_format_rows_text(struct h5vec_format_rows *rows, size_t i, const char *text, size_t size);
+/* Set the row's value in column i, which is of that type (integer: of times, too). */
+void h5vec_format_rows_integer(struct h5vec_format_rows *rows, size_t i, int64_t value);
+void h5vec_format_rows_float(struct h5vec_format_rows *rows, size_t i, double value);
+void h5vec_format_rows_boolean(struct h5vec_format_rows *rows, size_t i, bool value);
 /* The row is complete; info says what is in its WKB, NULL: a null geometry. Or: the row never was. */
 void h5vec_format_rows_end(struct h5vec_format_rows *rows, const struct vcodec_info *info);
 void h5vec_format_rows_abort(struct h5vec_format_rows *rows);

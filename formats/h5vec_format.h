@@ -39,11 +39,23 @@ struct h5vec_format_options {
     void *bad_context;
 };
 
-/* A text attribute column of a batch, row for row: value i is data[offsets[i] .. offsets[i+1]). */
+/* What the values of an attribute column are. */
+enum h5vec_format_type {
+    H5VEC_FORMAT_TEXT,    /* UTF-8 */
+    H5VEC_FORMAT_INTEGER, /* int64_t */
+    H5VEC_FORMAT_FLOAT,   /* double */
+    H5VEC_FORMAT_BOOLEAN, /* uint8_t: 1 true, 0 false */
+    H5VEC_FORMAT_TIME,    /* int64_t: microseconds since 1970-01-01 00:00 UTC, without leap seconds */
+};
+
+/* An attribute column of a batch, row for row. Value i of a text column is data[offsets[i] .. offsets[i+1]);
+ * of another one, element i of values (0 where there is none). */
 struct h5vec_format_column {
-    const char *data;       /* NULL if all values are empty */
-    const int64_t *offsets; /* rows + 1, offsets[0] = 0 */
+    enum h5vec_format_type type;
     const uint8_t *valid;   /* rows, 1 = there, 0 = no value */
+    const char *data;       /* of text: NULL if all values are empty */
+    const int64_t *offsets; /* of text: rows + 1, offsets[0] = 0 */
+    const void *values;     /* of other types: rows int64_t, double or uint8_t; NULL if there are no rows */
 };
 
 /* Rows, borrowed from the reader until its next call. Feature i is wkb[offsets[i] .. offsets[i+1]). */
@@ -92,6 +104,10 @@ const char *h5vec_format_name(const struct h5vec_format_reader *reader);
  * layer gives each a link name of its own); borrowed. */
 size_t h5vec_format_column_count(const struct h5vec_format_reader *reader);
 const char *h5vec_format_column_name(const struct h5vec_format_reader *reader, size_t column);
+enum h5vec_format_type h5vec_format_column_type(const struct h5vec_format_reader *reader, size_t column);
+
+/* "text", "integer", "float", "boolean" or "time", a constant string. */
+const char *h5vec_format_type_name(enum h5vec_format_type type);
 
 /* SRID of the rows read so far: *srid = 0 if none had one. Rows whose SRIDs differ, one without any among
  * them, are an error of _next. */

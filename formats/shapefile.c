@@ -113,7 +113,7 @@ static enum h5vec_status add_columns(struct h5vec_format_reader *reader, struct 
                                      "column %.*s is of type '%c', which shapefiles do not have", (int)size,
                                      utf8, type);
         if (status == H5VEC_OK)
-            status = h5vec_format_rows_column(&reader->rows, utf8, size, err);
+            status = h5vec_format_rows_column(&reader->rows, utf8, size, H5VEC_FORMAT_TEXT, err);
         if (status != H5VEC_OK)
             return status;
     }

@@ -38,7 +38,8 @@ static enum h5vec_status name_columns(struct h5vec_format_reader *reader, struct
         size_t length = (size_t)snprintf(name, sizeof name, "column_%zu", i + 1);
         if (i == reader->geometry_field)
             continue;
-        enum h5vec_status status = h5vec_format_rows_column(&reader->rows, name, length, err);
+        enum h5vec_status status =
+            h5vec_format_rows_column(&reader->rows, name, length, H5VEC_FORMAT_TEXT, err);
         if (status != H5VEC_OK)
             return status;
     }
