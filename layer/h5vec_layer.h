@@ -32,7 +32,10 @@
 #define H5VEC_LAYER_PATH_BBOX "geometry/bbox"
 #define H5VEC_LAYER_PATH_VALID "geometry/valid"
 #define H5VEC_LAYER_PATH_BLOCKS "index/blocks"
-#define H5VEC_LAYER_PATH_RTREE "index/rtree"
+#define H5VEC_LAYER_PATH_RTREE "index/rtree" /* the group of the tree */
+#define H5VEC_LAYER_PATH_RTREE_NODES "index/rtree/nodes"
+#define H5VEC_LAYER_PATH_RTREE_LEVELS "index/rtree/levels"
+#define H5VEC_LAYER_PATH_RTREE_ROWS "index/rtree/rows"
 #define H5VEC_LAYER_GROUP_GEOMETRY "geometry"
 #define H5VEC_LAYER_GROUP_COLUMNS "columns" /* columns/<link>, or columns/<link>/{data,offsets} for text */
 #define H5VEC_LAYER_GROUP_VALID "valid"     /* valid/<link> */
@@ -52,7 +55,10 @@ enum h5vec_layer_role {
     H5VEC_LAYER_ROLE_TEXT_OFFSETS, /* int64 [n + 1] */
     H5VEC_LAYER_ROLE_COLUMN_VALID, /* uint8 [n] */
     H5VEC_LAYER_ROLE_BLOCKS,       /* struct h5vec_layer_block [k] */
-    H5VEC_LAYER_ROLE_RTREE,        /* anything below index/rtree */
+    H5VEC_LAYER_ROLE_RTREE_NODES,  /* float32 [m][4] */
+    H5VEC_LAYER_ROLE_RTREE_LEVELS, /* int64 [L + 1] */
+    H5VEC_LAYER_ROLE_RTREE_ROWS,   /* int64 [n] */
+    H5VEC_LAYER_ROLE_RTREE,        /* index/rtree, or anything else below it */
     H5VEC_LAYER_ROLE_END
 };
 

@@ -39,6 +39,7 @@ static uint64_t tell_rest(const struct h5vec_layer_check *check)
         "WKB that is malformed or not canonical",
         "a wrong box",
         "a wrong block",
+        "a wrong tree",
         "a wrong geo attribute",
         "text that is not UTF-8",
     };
@@ -292,6 +293,8 @@ static enum h5vec_status check_layer(struct h5vec_layer_check *check, struct h5v
         status = check_rows(check, &right, err);
     if (status == H5VEC_OK && right)
         status = check_end(check, err);
+    if (status == H5VEC_OK && check->layer->info.has_rtree)
+        status = h5vec_layer_check_rtree(check, err);
     return status == H5VEC_OK ? h5vec_layer_check_columns(check, err) : status;
 }
 

@@ -17,6 +17,7 @@ enum h5vec_layer_kind_of_finding {
     H5VEC_LAYER_F_WKB,     /* WKB that is not well formed or not canonical */
     H5VEC_LAYER_F_BOX,     /* a wrong box */
     H5VEC_LAYER_F_BLOCK,   /* a wrong block */
+    H5VEC_LAYER_F_TREE,    /* a wrong tree */
     H5VEC_LAYER_F_GEO,     /* attribute geo is not true */
     H5VEC_LAYER_F_TEXT,    /* text that is not UTF-8 */
     H5VEC_LAYER_F_END
@@ -54,5 +55,8 @@ enum h5vec_status h5vec_layer_check_offsets(struct h5vec_layer_check *check,
                                             struct h5vec_error *err);
 
 enum h5vec_status h5vec_layer_check_columns(struct h5vec_layer_check *check, struct h5vec_error *err);
+
+/* The tree, if there is one. Boxes and offsets have been checked. */
+enum h5vec_status h5vec_layer_check_rtree(struct h5vec_layer_check *check, struct h5vec_error *err);
 
 #endif

@@ -28,6 +28,9 @@ enum h5vec_layer_role h5vec_layer_role(const char *path)
         {H5VEC_LAYER_PATH_VALID, H5VEC_LAYER_ROLE_VALID},
         {H5VEC_LAYER_PATH_BLOCKS, H5VEC_LAYER_ROLE_BLOCKS},
         {H5VEC_LAYER_PATH_RTREE, H5VEC_LAYER_ROLE_RTREE},
+        {H5VEC_LAYER_PATH_RTREE_NODES, H5VEC_LAYER_ROLE_RTREE_NODES},
+        {H5VEC_LAYER_PATH_RTREE_LEVELS, H5VEC_LAYER_ROLE_RTREE_LEVELS},
+        {H5VEC_LAYER_PATH_RTREE_ROWS, H5VEC_LAYER_ROLE_RTREE_ROWS},
     };
     for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
         if (strcmp(path, fixed[i].path) == 0)

@@ -64,7 +64,8 @@ static enum h5vec_status check_space(hid_t space, const char *path,
     hsize_t dims[H5S_MAX_RANK] = {0};
     int rank =
         H5Sget_simple_extent_type(space) == H5S_SIMPLE ? H5Sget_simple_extent_dims(space, dims, NULL) : 0;
-    bool right = expected->role == H5VEC_LAYER_ROLE_BBOX           ? rank == 2 && dims[1] == 4
+    bool boxes = expected->role == H5VEC_LAYER_ROLE_BBOX || expected->role == H5VEC_LAYER_ROLE_RTREE_NODES;
+    bool right = boxes                                             ? rank == 2 && dims[1] == 4
                  : expected->role == H5VEC_LAYER_ROLE_COLUMN_FIXED ? rank >= 1
                                                                    : rank == 1;
     if (!right)

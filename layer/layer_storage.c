@@ -31,7 +31,11 @@ static hid_t role_type(enum h5vec_layer_role role, const struct h5vec_layer_shap
         return H5Tcopy(H5T_STD_U8LE);
     case H5VEC_LAYER_ROLE_OFFSETS:
     case H5VEC_LAYER_ROLE_TEXT_OFFSETS:
+    case H5VEC_LAYER_ROLE_RTREE_LEVELS:
+    case H5VEC_LAYER_ROLE_RTREE_ROWS:
         return H5Tcopy(H5T_STD_I64LE);
+    case H5VEC_LAYER_ROLE_RTREE_NODES:
+        return H5Tcopy(H5T_IEEE_F32LE);
     case H5VEC_LAYER_ROLE_BBOX:
         return H5Tcopy(H5T_IEEE_F64LE);
     case H5VEC_LAYER_ROLE_BLOCKS:
@@ -47,7 +51,11 @@ static size_t type_bytes(enum h5vec_layer_role role, const struct h5vec_layer_sh
     case H5VEC_LAYER_ROLE_OFFSETS:
     case H5VEC_LAYER_ROLE_TEXT_OFFSETS:
     case H5VEC_LAYER_ROLE_BBOX:
+    case H5VEC_LAYER_ROLE_RTREE_LEVELS:
+    case H5VEC_LAYER_ROLE_RTREE_ROWS:
         return 8;
+    case H5VEC_LAYER_ROLE_RTREE_NODES:
+        return 4;
     case H5VEC_LAYER_ROLE_BLOCKS:
         return sizeof(struct h5vec_layer_block);
     case H5VEC_LAYER_ROLE_COLUMN_FIXED:
@@ -60,7 +68,7 @@ static size_t type_bytes(enum h5vec_layer_role role, const struct h5vec_layer_sh
 /* Dimensions after the first; returns their number. */
 static int trailing(enum h5vec_layer_role role, const struct h5vec_layer_shape *shape, hsize_t *dims)
 {
-    if (role == H5VEC_LAYER_ROLE_BBOX) {
+    if (role == H5VEC_LAYER_ROLE_BBOX || role == H5VEC_LAYER_ROLE_RTREE_NODES) {
         dims[0] = 4;
         return 1;
     }

@@ -24,7 +24,10 @@ static const struct {
     {"valid/name/deep", H5VEC_LAYER_ROLE_UNKNOWN},
     {"index/blocks", H5VEC_LAYER_ROLE_BLOCKS},
     {"index/rtree", H5VEC_LAYER_ROLE_RTREE},
-    {"index/rtree/nodes", H5VEC_LAYER_ROLE_RTREE},
+    {"index/rtree/nodes", H5VEC_LAYER_ROLE_RTREE_NODES},
+    {"index/rtree/levels", H5VEC_LAYER_ROLE_RTREE_LEVELS},
+    {"index/rtree/rows", H5VEC_LAYER_ROLE_RTREE_ROWS},
+    {"index/rtree/what", H5VEC_LAYER_ROLE_RTREE},
     {"index/rtrees", H5VEC_LAYER_ROLE_UNKNOWN},
     {"", H5VEC_LAYER_ROLE_UNKNOWN},
 };
