@@ -189,6 +189,11 @@ enum h5vec_status h5vec_layer_read(struct h5vec_layer *layer, uint64_t i, uint64
 enum h5vec_status h5vec_layer_fit(struct h5vec_layer *layer, uint64_t i, uint64_t max_rows,
                                   uint64_t max_bytes, uint64_t *j, struct h5vec_error *err);
 
+/* The same for the bytes of a column's values. */
+enum h5vec_status h5vec_layer_fit_column(struct h5vec_layer *layer, size_t column, uint64_t i,
+                                         uint64_t max_rows, uint64_t max_bytes, uint64_t *j,
+                                         struct h5vec_error *err);
+
 /* Offsets i .. i + n - 1 of geometry/offsets as stored (i + n <= rows + 1) into out. */
 enum h5vec_status h5vec_layer_offsets(struct h5vec_layer *layer, uint64_t i, size_t n, int64_t *out,
                                       struct h5vec_error *err);

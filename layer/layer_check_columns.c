@@ -31,20 +31,6 @@ static void check_values(struct h5vec_layer_check *check, const struct h5vec_lay
     }
 }
 
-/* The end of the batch that begins at row i. */
-static enum h5vec_status batch_end(struct h5vec_layer_check *check, size_t c, uint64_t i, uint64_t *j,
-                                   struct h5vec_error *err)
-{
-    struct h5vec_layer *layer = check->layer;
-    uint64_t rows = H5VEC_LAYER_CHECK_ROWS, row_bytes = layer->shown[c].row_bytes;
-    if (layer->shown[c].kind == H5VEC_LAYER_TEXT)
-        return h5vec_layer_fit_ragged(layer, &layer->parts[c].text, i, rows, H5VEC_LAYER_CHECK_BYTES, j, err);
-    if (row_bytes > H5VEC_LAYER_CHECK_BYTES / rows)
-        rows = H5VEC_LAYER_CHECK_BYTES / row_bytes + 1;
-    *j = layer->info.rows - i < rows ? layer->info.rows : i + rows;
-    return H5VEC_OK;
-}
-
 static enum h5vec_status check_column(struct h5vec_layer_check *check, size_t c, struct h5vec_error *err)
 {
     struct h5vec_layer *layer = check->layer;
@@ -55,7 +41,8 @@ static enum h5vec_status check_column(struct h5vec_layer_check *check, size_t c,
     for (uint64_t i = 0, j = 0; status == H5VEC_OK && right && i < layer->info.rows; i = j) {
         struct h5vec_layer_values values = {0};
         struct h5vec_error inner = {0};
-        status = batch_end(check, c, i, &j, &inner);
+        status =
+            h5vec_layer_fit_column(layer, c, i, H5VEC_LAYER_CHECK_ROWS, H5VEC_LAYER_CHECK_BYTES, &j, &inner);
         if (status == H5VEC_OK)
             status = h5vec_layer_read_column(layer, c, i, j, &values, &inner);
         status = h5vec_layer_check_read(check, status, &inner, &right, err);

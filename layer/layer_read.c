@@ -182,6 +182,23 @@ enum h5vec_status h5vec_layer_fit(struct h5vec_layer *layer, uint64_t i, uint64_
                               : status;
 }
 
+enum h5vec_status h5vec_layer_fit_column(struct h5vec_layer *layer, size_t column, uint64_t i,
+                                         uint64_t max_rows, uint64_t max_bytes, uint64_t *j,
+                                         struct h5vec_error *err)
+{
+    if (column >= layer->info.columns)
+        return h5vec_error_set(err, H5VEC_E_ARG, 0, "column %zu of %zu", column, layer->info.columns);
+    enum h5vec_status status = check_range(layer, i, i, err);
+    if (status != H5VEC_OK)
+        return status;
+    const struct h5vec_layer_column *shown = &layer->shown[column];
+    if (shown->kind == H5VEC_LAYER_TEXT)
+        return h5vec_layer_fit_ragged(layer, &layer->parts[column].text, i, max_rows, max_bytes, j, err);
+    uint64_t rows = shown->row_bytes > max_bytes / max_rows ? max_bytes / shown->row_bytes + 1 : max_rows;
+    *j = layer->info.rows - i < rows ? layer->info.rows : i + rows;
+    return H5VEC_OK;
+}
+
 enum h5vec_status h5vec_layer_read_column(struct h5vec_layer *layer, size_t column, uint64_t i, uint64_t j,
                                           struct h5vec_layer_values *values, struct h5vec_error *err)
 {

@@ -89,6 +89,12 @@ size_t vcodec_wkt_bound(size_t size);
 enum h5vec_status vcodec_wkt_write(const uint8_t *wkb, size_t size, char *out, size_t capacity,
                                    size_t *length, struct h5vec_error *err);
 
+/* Write a WKB geometry as a geometry object of GeoJSON (RFC 7946), compact, with the same digits; an empty
+ * one has empty "coordinates" (or "geometries"). As vcodec_wkt_write; besides, M is H5VEC_E_UNSUPPORTED and a
+ * NaN or infinite ordinate H5VEC_E_NONFINITE. */
+enum h5vec_status vcodec_geojson_write(const uint8_t *wkb, size_t size, char *out, size_t capacity,
+                                       size_t *length, struct h5vec_error *err);
+
 /* Correctly rounded double of the decimal number (optional sign, digits with an optional point, optional
  * exponent) at text[0 .. size); *length = bytes taken. H5VEC_E_WKT_NUMBER if there is none
  * or it overflows. */

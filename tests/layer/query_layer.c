@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * query_layer FILE LAYER: for each line "xmin ymin xmax ymax" of standard input, the rows that the layer's tree finds, as a
- * line of numbers in the order in which they come; "error: NAME: message" where a query fails. For tests.
+ * query_layer FILE LAYER: for each line "xmin ymin xmax ymax" of standard input, the rows that the layer's
+ * tree finds, as a line of numbers in the order in which they come; "error: NAME: message" where a query
+ * fails. For tests.
  */
 #include <inttypes.h>
 #include <stdio.h>
