@@ -224,6 +224,36 @@ static void drop_geometry(struct h5vec_format_reader *reader)
     h5vec_format_rows_drop_column(&reader->rows, x > y ? y : x);
 }
 
+/* The columns that the options name. */
+static enum h5vec_status take_named(struct h5vec_format_reader *reader, struct h5vec_error *err)
+{
+    const struct h5vec_format_options *options = &reader->options;
+    if (options->wkt_column)
+        return h5vec_format_csv_named(&reader->rows, options->wkt_column, &reader->geometry_field, err);
+    enum h5vec_status status =
+        h5vec_format_csv_named(&reader->rows, options->x_column, &reader->x_field, err);
+    if (status == H5VEC_OK)
+        status = h5vec_format_csv_named(&reader->rows, options->y_column, &reader->y_field, err);
+    if (status == H5VEC_OK && reader->x_field == reader->y_field)
+        status = h5vec_error_set(err, H5VEC_E_FORMAT_UNKNOWN, 0, "x and y are the same column");
+    return status;
+}
+
+static enum h5vec_status find_geometry(struct h5vec_format_reader *reader, struct h5vec_error *err)
+{
+    if (reader->options.wkt_column || reader->options.x_column)
+        return take_named(reader, err);
+    enum h5vec_status status = H5VEC_OK;
+    reader->geometry_field = h5vec_format_csv_wkt(&reader->rows);
+    /* A single column must have a known name: else a WKT file whose first line is wrong would lose that line.
+     */
+    if (reader->geometry_field == H5VEC_FORMAT_NO_FIELD && reader->field_count > 1)
+        status = find_wkt(reader, err);
+    if (status == H5VEC_OK && reader->geometry_field == H5VEC_FORMAT_NO_FIELD)
+        status = h5vec_format_csv_pair(&reader->rows, &reader->x_field, &reader->y_field, err);
+    return status;
+}
+
 /* The last format that is tried: it takes the header from the window before it knows. */
 static enum h5vec_status probe(struct h5vec_format_reader *reader, size_t line_size, bool *is,
                                struct h5vec_error *err)
@@ -234,34 +264,12 @@ static enum h5vec_status probe(struct h5vec_format_reader *reader, size_t line_s
     /* What is not even divisible into fields is not CSV, rather than bad CSV. */
     if (status != H5VEC_OK)
         return status == H5VEC_E_FORMAT_RECORD ? H5VEC_OK : status;
-    reader->geometry_field = h5vec_format_csv_wkt(&reader->rows);
-    /* A single column must have a known name: else a WKT file whose first line is wrong would lose that line.
-     */
-    if (reader->geometry_field == H5VEC_FORMAT_NO_FIELD && reader->field_count > 1)
-        status = find_wkt(reader, err);
-    if (status == H5VEC_OK && reader->geometry_field == H5VEC_FORMAT_NO_FIELD)
-        status = h5vec_format_csv_pair(&reader->rows, &reader->x_field, &reader->y_field, err);
+    status = find_geometry(reader, err);
     *is = status == H5VEC_OK &&
           (reader->geometry_field != H5VEC_FORMAT_NO_FIELD || reader->x_field != H5VEC_FORMAT_NO_FIELD);
     if (*is)
         drop_geometry(reader);
     return status;
-}
-
-static enum h5vec_status row(struct h5vec_format_reader *reader, bool *added, struct h5vec_error *err)
-{
-    size_t count = 0, size = 0;
-    *added = false;
-    enum h5vec_status status = next_record(reader, &count, &size, err);
-    if (status != H5VEC_OK || size == 0)
-        return status;
-    status = h5vec_format_record_add(reader, reader->fields, count, err);
-    if (status != H5VEC_OK)
-        return status;
-    h5vec_format_input_take(&reader->input, size);
-    reader->taken += size;
-    *added = true;
-    return H5VEC_OK;
 }
 
 /* A record that cannot be divided ends with its line. */
@@ -278,4 +286,5 @@ static enum h5vec_status skip(struct h5vec_format_reader *reader, struct h5vec_e
     return H5VEC_OK;
 }
 
-const struct h5vec_format_class h5vec_format_csv = {.name = "CSV", .probe = probe, .row = row, .skip = skip};
+const struct h5vec_format_class h5vec_format_csv = {
+    .name = "CSV", .probe = probe, .row = h5vec_format_record_row, .record = next_record, .skip = skip};

@@ -35,6 +35,24 @@ static size_t find(const struct h5vec_format_rows *rows, const char *what, bool 
     return first;
 }
 
+enum h5vec_status h5vec_format_csv_named(const struct h5vec_format_rows *rows, const char *name,
+                                         size_t *field, struct h5vec_error *err)
+{
+    *field = H5VEC_FORMAT_NO_FIELD;
+    for (size_t i = 0; i < rows->columns; i++) {
+        if (!h5vec_format_is_named(name, strlen(name), rows->column[i].name, i + 1))
+            continue;
+        if (*field != H5VEC_FORMAT_NO_FIELD)
+            return h5vec_error_set(err, H5VEC_E_FORMAT_UNKNOWN, 0,
+                                   "several columns are called %s: say #%zu for the first of them", name,
+                                   *field + 1);
+        *field = i;
+    }
+    if (*field == H5VEC_FORMAT_NO_FIELD)
+        return h5vec_error_set(err, H5VEC_E_FORMAT_UNKNOWN, 0, "there is no column %s", name);
+    return H5VEC_OK;
+}
+
 size_t h5vec_format_csv_wkt(const struct h5vec_format_rows *rows)
 {
     static const char *const names[] = {"WKT", "geometry", "geom", "the_geom"};

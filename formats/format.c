@@ -91,6 +91,8 @@ static struct h5vec_format_reader *new_reader(const struct h5vec_format_options 
 static enum h5vec_status hand_out(struct h5vec_format_reader *made, enum h5vec_status status,
                                   struct h5vec_format_reader **reader, struct h5vec_error *err)
 {
+    if (status == H5VEC_OK)
+        status = h5vec_format_types_decide(made, err);
     if (status == H5VEC_OK && made->rows.columns > 0) {
         made->rows.view = calloc(made->rows.columns, sizeof *made->rows.view);
         if (!made->rows.view)
@@ -208,16 +210,6 @@ const char *h5vec_format_column_name(const struct h5vec_format_reader *reader, s
 enum h5vec_format_type h5vec_format_column_type(const struct h5vec_format_reader *reader, size_t column)
 {
     return reader->rows.column[column].type;
-}
-
-const char *h5vec_format_type_name(enum h5vec_format_type type)
-{
-    static const char *const names[] = {
-        [H5VEC_FORMAT_TEXT] = "text",   [H5VEC_FORMAT_INTEGER] = "integer",
-        [H5VEC_FORMAT_FLOAT] = "float", [H5VEC_FORMAT_BOOLEAN] = "boolean",
-        [H5VEC_FORMAT_TIME] = "time",
-    };
-    return names[type];
 }
 
 void h5vec_format_srid(const struct h5vec_format_reader *reader, int32_t *srid)

@@ -19,11 +19,9 @@ static enum h5vec_status too_long(const struct h5vec_format_input *input, struct
                                     "the record is longer than %zu bytes", input->max_record);
 }
 
-enum h5vec_status h5vec_format_input_more(struct h5vec_format_input *input, struct h5vec_error *err)
+static enum h5vec_status read_on(struct h5vec_format_input *input, struct h5vec_error *err)
 {
     size_t held = input->end - input->begin;
-    if (held > input->max_record && held - input->max_record > 2) /* 2: the line's end may be among them */
-        return too_long(input, err);
     if (input->begin > 0) {
         memmove(input->buffer, input->buffer + input->begin, held);
         input->begin = 0;
@@ -47,6 +45,23 @@ enum h5vec_status h5vec_format_input_more(struct h5vec_format_input *input, stru
     input->end += got;
     input->at_end = got == 0;
     return H5VEC_OK;
+}
+
+enum h5vec_status h5vec_format_input_more(struct h5vec_format_input *input, struct h5vec_error *err)
+{
+    size_t held = input->end - input->begin;
+    if (held > input->max_record && held - input->max_record > 2) /* 2: the line's end may be among them */
+        return too_long(input, err);
+    return read_on(input, err);
+}
+
+enum h5vec_status h5vec_format_input_fill(struct h5vec_format_input *input, size_t size,
+                                          struct h5vec_error *err)
+{
+    enum h5vec_status status = H5VEC_OK;
+    while (status == H5VEC_OK && input->end - input->begin < size && !input->at_end)
+        status = read_on(input, err);
+    return status;
 }
 
 enum h5vec_status h5vec_format_input_line(struct h5vec_format_input *input, size_t *size, size_t *next,

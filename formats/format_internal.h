@@ -23,6 +23,10 @@ struct h5vec_format_input {
  * unfinished record that is already longer than max_record is H5VEC_E_FORMAT_TOO_LONG. */
 enum h5vec_status h5vec_format_input_more(struct h5vec_format_input *input, struct h5vec_error *err);
 
+/* Read until the window holds size bytes, or all of the input, whatever max_record is. */
+enum h5vec_status h5vec_format_input_fill(struct h5vec_format_input *input, size_t size,
+                                          struct h5vec_error *err);
+
 /* Find the end of the line that begins at begin: *size bytes without its end ("\n", "\r\n", or the end of the
  * input), *next of them with it. *next = 0 at the end of the input. */
 enum h5vec_status h5vec_format_input_line(struct h5vec_format_input *input, size_t *size, size_t *next,
@@ -46,6 +50,9 @@ bool h5vec_format_blank(const char *text, size_t size);
 struct h5vec_format_builder {
     char *name;
     enum h5vec_format_type type;
+    bool exact;     /* the type was inferred: values that lose something in it are malformed */
+    bool given;     /* the type is the caller's */
+    bool undecided; /* text for want of values */
     uint8_t *valid;
     char *data; /* of text, as are the next three */
     size_t size, capacity;
@@ -118,6 +125,38 @@ enum h5vec_status h5vec_format_record_add(struct h5vec_format_reader *reader,
                                           struct h5vec_format_field *fields, size_t count,
                                           struct h5vec_error *err);
 
+/* The next record of a text in fields is a row: what a format's row does, if it has record. */
+enum h5vec_status h5vec_format_record_row(struct h5vec_format_reader *reader, bool *added,
+                                          struct h5vec_error *err);
+
+/* Whether a field is none of the geometry's. */
+bool h5vec_format_is_attribute(const struct h5vec_format_reader *reader, size_t field);
+
+/* ---- Values of columns that are not text (format_values.c) and types of columns (format_types.c). ---- */
+
+/* A decimal number that fills its text but for blanks around it; nonfinite: or nan, inf. */
+bool h5vec_format_read_float(const char *text, size_t size, bool nonfinite, double *value);
+/* YYYYMMDD as H5VEC_FORMAT_TIME. */
+bool h5vec_format_read_date(const char *text, size_t size, int64_t *value);
+
+/* Set the row's value in column i, which is not text, from text; of blanks alone: no value. What does not fit
+ * is H5VEC_E_FORMAT_RECORD. */
+enum h5vec_status h5vec_format_value_set(struct h5vec_format_rows *rows, size_t i, const char *text,
+                                         size_t size, bool nonfinite, struct h5vec_error *err);
+
+/* The types whose values say all that this text does: bits 1 << enum h5vec_format_type. */
+unsigned h5vec_format_value_types(const char *text, size_t size, bool nonfinite);
+
+/* The columns are known: give them the types of the options; infer the others' if the format has record. */
+enum h5vec_status h5vec_format_types_decide(struct h5vec_format_reader *reader, struct h5vec_error *err);
+
+/* Whether text[0 .. size), a name or #N of an option, means the column of this name and number (from 1). */
+bool h5vec_format_is_named(const char *text, size_t size, const char *name, size_t number);
+
+/* Which column an option names; none, or several, is H5VEC_E_FORMAT_UNKNOWN. */
+enum h5vec_status h5vec_format_csv_named(const struct h5vec_format_rows *rows, const char *name,
+                                         size_t *field, struct h5vec_error *err);
+
 /* Which column is WKT by its name, or which two are x and y; NO_FIELD: none. More than one pair is
  * H5VEC_E_FORMAT_UNKNOWN. */
 size_t h5vec_format_csv_wkt(const struct h5vec_format_rows *rows);
@@ -133,6 +172,11 @@ struct h5vec_format_class {
                                struct h5vec_error *err);
     /* Add the next record's row to reader->rows; *added = false at the end of the input. */
     enum h5vec_status (*row)(struct h5vec_format_reader *reader, bool *added, struct h5vec_error *err);
+    /* Divide the next record of a text (blank lines before it are taken) into reader->fields; *size = its
+     * bytes with its end, at the window's begin; 0 at the end of the input. NULL: the format has no fields.
+     */
+    enum h5vec_status (*record)(struct h5vec_format_reader *reader, size_t *count, size_t *size,
+                                struct h5vec_error *err);
     /* Go past the record that row has just found malformed. */
     enum h5vec_status (*skip)(struct h5vec_format_reader *reader, struct h5vec_error *err);
 };

@@ -23,13 +23,14 @@ typedef enum h5vec_status (*h5vec_format_source)(void *context, void *buffer, si
 enum h5vec_format_on_bad {
     H5VEC_FORMAT_BAD_ERROR,
     H5VEC_FORMAT_BAD_SKIP, /* it is left out */
-    H5VEC_FORMAT_BAD_NULL, /* its row has no geometry, and its columns if they can be told apart */
+    H5VEC_FORMAT_BAD_NULL, /* what is wrong in its row is null: the geometry, a value, or all of it */
 };
 
 /* Whether a file of this size is HDF5, which nothing here reads: its signature stands at 0 or, after a user
  * block, at 512 * 2^k. Returns 0 or an errno. */
 int h5vec_format_is_hdf5(int fd, uint64_t size, bool *is);
 
+/* Columns are named as in the file, or by number: "#3" is the third field of each record. */
 struct h5vec_format_options {
     size_t sizeof_options; /* sizeof(struct h5vec_format_options) */
     size_t max_record;     /* bytes of the longest record accepted; 0: 256 MiB */
@@ -37,7 +38,15 @@ struct h5vec_format_options {
     /* Told of each malformed record that is no error; NULL: nobody is. */
     void (*bad)(void *context, const struct h5vec_error *what);
     void *bad_context;
+    const char *wkt_column;          /* the column of WKT; NULL: found by name and content */
+    const char *x_column, *y_column; /* the columns of coordinates, both or none; NULL: found by name */
+    const char *types;               /* types of columns (h5vec_format_types_check); NULL: none is given */
+    bool allow_nonfinite; /* nan and inf are numbers; a point of nan only is an error all the same */
 };
+
+/* Check a list of types: "NAME=TYPE,...", the TYPE text, integer, float, boolean or time; the NAME * stands
+ * for all columns that no other entry names. That a column is there is checked when a file is opened. */
+enum h5vec_status h5vec_format_types_check(const char *types, struct h5vec_error *err);
 
 /* What the values of an attribute column are. */
 enum h5vec_format_type {
@@ -46,6 +55,7 @@ enum h5vec_format_type {
     H5VEC_FORMAT_FLOAT,   /* double */
     H5VEC_FORMAT_BOOLEAN, /* uint8_t: 1 true, 0 false */
     H5VEC_FORMAT_TIME,    /* int64_t: microseconds since 1970-01-01 00:00 UTC, without leap seconds */
+    H5VEC_FORMAT_TYPES,   /* how many there are */
 };
 
 /* An attribute column of a batch, row for row. Value i of a text column is data[offsets[i] .. offsets[i+1]);
@@ -80,8 +90,11 @@ struct h5vec_format_reader;
  * of numbers called lon and lat, longitude and latitude, or x and y in any case (two such pairs are an error
  * that says what to name). The geometry's columns are no attributes. An empty WKT field, or two empty
  * coordinates, is a null geometry; an empty field of another column is no value, unless it is quoted ("", an
- * empty text). A UTF-8 BOM is skipped. On success the caller frees *reader. An empty input is WKT with no
- * rows.
+ * empty text). A column's type is the narrowest that its values in the first MiB of records fit, without
+ * loss: boolean (true, false), integer (64 bits; no + and no zeros before), float (whole numbers up to 2^53),
+ * time (ISO 8601: a date, or date and time with a zone, else in UTC, at most microseconds), else text. A
+ * later value that does not fit makes its record malformed. A UTF-8 BOM is skipped. On success the caller
+ * frees *reader. An empty input is WKT with no rows.
  */
 enum h5vec_status h5vec_format_open(h5vec_format_source source, void *context,
                                     const struct h5vec_format_options *options,
@@ -89,8 +102,9 @@ enum h5vec_status h5vec_format_open(h5vec_format_source source, void *context,
 
 /* The same for a regular file that is open for reading as fd (borrowed; its position is not used), which may
  * also be a shapefile: the .shp, by its content. Its siblings are path with the last extension replaced, in
- * lower or upper case: .shx (made anew if missing), .dbf (attributes, as text; none if missing; what is
- * marked as deleted there is left out, as its shape is), .cpg (the encoding of the .dbf's text) and .prj.
+ * lower or upper case: .shx (made anew if missing), .dbf (attributes; none if missing: N without
+ * decimals of up to 18 digits is integer, longer text; N with decimals and F float, L boolean, D time; what
+ * is marked as deleted there is left out, as its shape is), .cpg (the encoding of the .dbf's text) and .prj.
  * Points, multipoints, lines and polygons, with Z and M where measured; a polygon's holes are found by
  * orientation and containment. Without .cpg and language byte text must be UTF-8. */
 enum h5vec_status h5vec_format_open_file(const char *path, int fd, const struct h5vec_format_options *options,
@@ -105,6 +119,12 @@ const char *h5vec_format_name(const struct h5vec_format_reader *reader);
 size_t h5vec_format_column_count(const struct h5vec_format_reader *reader);
 const char *h5vec_format_column_name(const struct h5vec_format_reader *reader, size_t column);
 enum h5vec_format_type h5vec_format_column_type(const struct h5vec_format_reader *reader, size_t column);
+
+/* Read a column as another type, as the first of several files has it, before the first batch. False: what
+ * the first records hold could not be; text takes every value, float takes integers, and a column without any
+ * value there can be anything. */
+bool h5vec_format_column_retype(struct h5vec_format_reader *reader, size_t column,
+                                enum h5vec_format_type type);
 
 /* "text", "integer", "float", "boolean" or "time", a constant string. */
 const char *h5vec_format_type_name(enum h5vec_format_type type);

@@ -98,6 +98,24 @@ static enum h5vec_status to_utf8(struct h5vec_format_shape *shape, const char *t
     return H5VEC_OK;
 }
 
+/* The type of a field of the .dbf. Longer numbers may not fit into 64 bits. */
+static enum h5vec_format_type type_of(char type, int width, int decimals)
+{
+    enum { WIDTH = 18 };
+    switch (type) {
+    case 'N':
+        return decimals > 0 ? H5VEC_FORMAT_FLOAT : width > WIDTH ? H5VEC_FORMAT_TEXT : H5VEC_FORMAT_INTEGER;
+    case 'F':
+        return H5VEC_FORMAT_FLOAT;
+    case 'L':
+        return H5VEC_FORMAT_BOOLEAN;
+    case 'D':
+        return H5VEC_FORMAT_TIME;
+    default:
+        return H5VEC_FORMAT_TEXT;
+    }
+}
+
 static enum h5vec_status add_columns(struct h5vec_format_reader *reader, struct h5vec_error *err)
 {
     struct h5vec_format_shape *shape = reader->shape;
@@ -105,7 +123,8 @@ static enum h5vec_status add_columns(struct h5vec_format_reader *reader, struct 
         char name[XBASE_FLDNAME_LEN_READ + 1];
         const char *utf8;
         size_t size;
-        DBFGetFieldInfo(shape->table, i, name, NULL, NULL);
+        int width = 0, decimals = 0;
+        DBFGetFieldInfo(shape->table, i, name, &width, &decimals);
         char type = DBFGetNativeFieldType(shape->table, i);
         enum h5vec_status status = to_utf8(shape, name, &utf8, &size, err);
         if (status == H5VEC_OK && (type == '\0' || !strchr("CDFLN", type)))
@@ -113,7 +132,7 @@ static enum h5vec_status add_columns(struct h5vec_format_reader *reader, struct 
                                      "column %.*s is of type '%c', which shapefiles do not have", (int)size,
                                      utf8, type);
         if (status == H5VEC_OK)
-            status = h5vec_format_rows_column(&reader->rows, utf8, size, H5VEC_FORMAT_TEXT, err);
+            status = h5vec_format_rows_column(&reader->rows, utf8, size, type_of(type, width, decimals), err);
         if (status != H5VEC_OK)
             return status;
     }
@@ -242,6 +261,20 @@ static enum h5vec_status read_shape(struct h5vec_format_reader *reader, struct v
     return status;
 }
 
+/* A value of a column that is not text; dates are written without hyphens. */
+static enum h5vec_status set_value(struct h5vec_format_reader *reader, size_t i, const char *text,
+                                   struct h5vec_error *err)
+{
+    int64_t date;
+    bool is_date = reader->rows.column[i].type == H5VEC_FORMAT_TIME &&
+                   DBFGetNativeFieldType(reader->shape->table, (int)i) == 'D';
+    if (is_date && h5vec_format_read_date(text, strlen(text), &date)) {
+        h5vec_format_rows_integer(&reader->rows, i, date);
+        return H5VEC_OK;
+    }
+    return h5vec_format_value_set(&reader->rows, i, text, strlen(text), reader->options.allow_nonfinite, err);
+}
+
 static enum h5vec_status read_value(struct h5vec_format_reader *reader, size_t i, struct h5vec_error *err)
 {
     struct h5vec_format_shape *shape = reader->shape;
@@ -252,6 +285,8 @@ static enum h5vec_status read_value(struct h5vec_format_reader *reader, size_t i
     text = DBFReadStringAttribute(shape->table, (int)shape->next, (int)i);
     if (!text || *text == '\0')
         return H5VEC_OK;
+    if (reader->rows.column[i].type != H5VEC_FORMAT_TEXT)
+        return set_value(reader, i, text, err);
     struct h5vec_error inner = {0};
     enum h5vec_status status = to_utf8(shape, text, &utf8, &size, &inner);
     if (status != H5VEC_OK)

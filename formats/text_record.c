@@ -7,6 +7,7 @@
 #include "format_internal.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 #include "vcodec_utf8.h"
 
@@ -33,10 +34,12 @@ static enum h5vec_status read_wkt(struct h5vec_format_reader *reader, const stru
 {
     struct h5vec_format_rows *rows = &reader->rows;
     struct h5vec_error inner = {0};
+    unsigned flags = reader->options.allow_nonfinite ? VCODEC_ALLOW_NONFINITE : 0;
     for (;;) {
         size_t space = rows->wkb_capacity - rows->wkb_size;
-        enum h5vec_status status = vcodec_wkt_read(
-            field->text, field->size, 0, rows->wkb ? rows->wkb + rows->wkb_size : NULL, space, info, &inner);
+        enum h5vec_status status =
+            vcodec_wkt_read(field->text, field->size, flags, rows->wkb ? rows->wkb + rows->wkb_size : NULL,
+                            space, info, &inner);
         if (status != H5VEC_OK) {
             size_t offset = inner.offset < field->size ? (size_t)inner.offset : field->size;
             return h5vec_format_input_error(&reader->input, field->text + offset, status, err, "%s",
@@ -49,23 +52,15 @@ static enum h5vec_status read_wkt(struct h5vec_format_reader *reader, const stru
     }
 }
 
-/* A number that fills its field, but for blanks around it. */
 static enum h5vec_status read_coordinate(const struct h5vec_format_reader *reader,
                                          const struct h5vec_format_field *field, double *value,
                                          struct h5vec_error *err)
 {
-    const char *text = field->text, *end = text + field->size;
-    size_t length = 0;
-    while (text < end && h5vec_format_blank(text, 1))
-        text++;
-    while (text < end && h5vec_format_blank(end - 1, 1))
-        end--;
-    if (text == end)
-        return h5vec_format_input_error(&reader->input, text, H5VEC_E_FORMAT_RECORD, err,
+    if (h5vec_format_blank(field->text, field->size))
+        return h5vec_format_input_error(&reader->input, field->text, H5VEC_E_FORMAT_RECORD, err,
                                         "one coordinate without the other");
-    if (vcodec_number_read(text, (size_t)(end - text), value, &length) != H5VEC_OK ||
-        length != (size_t)(end - text))
-        return h5vec_format_input_error(&reader->input, text, H5VEC_E_FORMAT_RECORD, err,
+    if (!h5vec_format_read_float(field->text, field->size, reader->options.allow_nonfinite, value))
+        return h5vec_format_input_error(&reader->input, field->text, H5VEC_E_FORMAT_RECORD, err,
                                         "a coordinate that is not a decimal number");
     return H5VEC_OK;
 }
@@ -90,6 +85,9 @@ static enum h5vec_status read_point(struct h5vec_format_reader *reader,
         status = read_coordinate(reader, &fields[reader->y_field], &y, err);
     if (status != H5VEC_OK)
         return status;
+    if (isnan(x) && isnan(y))
+        return h5vec_format_input_error(&reader->input, fields[reader->x_field].text, H5VEC_E_NONFINITE, err,
+                                        "a point of nan only would read back as empty");
     uint8_t *wkb = h5vec_format_rows_wkb(&reader->rows, SIZE);
     if (!wkb)
         return no_memory(reader, err);
@@ -137,6 +135,30 @@ static enum h5vec_status read_text(struct h5vec_format_reader *reader, size_t i,
     return H5VEC_OK;
 }
 
+/* bad: the record is known to be malformed, and counted. */
+static enum h5vec_status read_value(struct h5vec_format_reader *reader, size_t i,
+                                    const struct h5vec_format_field *field, bool *bad,
+                                    struct h5vec_error *err)
+{
+    struct h5vec_error inner = {0}, what;
+    if (reader->rows.column[i].type == H5VEC_FORMAT_TEXT)
+        return read_text(reader, i, field, err);
+    enum h5vec_status status = h5vec_format_value_set(&reader->rows, i, field->text, field->size,
+                                                      reader->options.allow_nonfinite, &inner);
+    if (status == H5VEC_OK)
+        return H5VEC_OK;
+    h5vec_format_input_error(&reader->input, field->text, status, &what, "%s", inner.msg);
+    if (reader->options.on_bad == H5VEC_FORMAT_BAD_NULL) {
+        if (!*bad)
+            h5vec_format_note_bad(reader, &what);
+        *bad = true;
+        return H5VEC_OK;
+    }
+    if (err)
+        *err = what;
+    return status;
+}
+
 enum h5vec_status h5vec_format_record_add(struct h5vec_format_reader *reader,
                                           struct h5vec_format_field *fields, size_t count,
                                           struct h5vec_error *err)
@@ -151,16 +173,17 @@ enum h5vec_status h5vec_format_record_add(struct h5vec_format_reader *reader,
         return no_memory(reader, err);
     struct h5vec_error what;
     enum h5vec_status status = read_geometry(reader, fields, &info, &is_null, &what);
+    bool bad = false;
     if (reader->options.on_bad == H5VEC_FORMAT_BAD_NULL && h5vec_format_is_malformed(status)) {
         h5vec_format_note_bad(reader, &what);
-        is_null = true;
+        is_null = bad = true;
         status = H5VEC_OK;
     } else if (status != H5VEC_OK && err) {
         *err = what;
     }
     for (size_t i = 0, column = 0; i < count && status == H5VEC_OK; i++)
-        if (i != reader->geometry_field && i != reader->x_field && i != reader->y_field)
-            status = read_text(reader, column++, &fields[i], err);
+        if (h5vec_format_is_attribute(reader, i))
+            status = read_value(reader, column++, &fields[i], &bad, err);
     if (status != H5VEC_OK) {
         h5vec_format_rows_abort(&reader->rows);
         return status;
@@ -170,5 +193,22 @@ enum h5vec_status h5vec_format_record_add(struct h5vec_format_reader *reader,
         reader->has_geometry = true;
         reader->srid = info.has_srid ? info.srid : 0;
     }
+    return H5VEC_OK;
+}
+
+enum h5vec_status h5vec_format_record_row(struct h5vec_format_reader *reader, bool *added,
+                                          struct h5vec_error *err)
+{
+    size_t count = 0, size = 0;
+    *added = false;
+    enum h5vec_status status = reader->class->record(reader, &count, &size, err);
+    if (status != H5VEC_OK || size == 0)
+        return status;
+    status = h5vec_format_record_add(reader, reader->fields, count, err);
+    if (status != H5VEC_OK)
+        return status;
+    h5vec_format_input_take(&reader->input, size);
+    reader->taken += size;
+    *added = true;
     return H5VEC_OK;
 }

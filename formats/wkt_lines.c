@@ -31,6 +31,13 @@ static enum h5vec_status divide(struct h5vec_format_reader *reader, char *line, 
     return H5VEC_OK;
 }
 
+enum { COLUMN_NAME = 32 };
+
+static void column_name(size_t field, char name[COLUMN_NAME])
+{
+    snprintf(name, COLUMN_NAME, "column_%zu", field + 1);
+}
+
 static enum h5vec_status name_columns(struct h5vec_format_reader *reader, struct h5vec_error *err)
 {
     for (size_t i = 0; i < reader->field_count; i++) {
@@ -46,66 +53,70 @@ static enum h5vec_status name_columns(struct h5vec_format_reader *reader, struct
     return H5VEC_OK;
 }
 
-static bool is_whole_wkt(const char *line, size_t size)
+static bool is_whole_wkt(const struct h5vec_format_reader *reader, const char *line, size_t size)
 {
     struct vcodec_info info;
-    return vcodec_wkt_read(line, size, 0, NULL, 0, &info, NULL) == H5VEC_OK;
+    unsigned flags = reader->options.allow_nonfinite ? VCODEC_ALLOW_NONFINITE : 0;
+    return vcodec_wkt_read(line, size, flags, NULL, 0, &info, NULL) == H5VEC_OK;
+}
+
+/* Which of the fields is the geometry: the one that the options name, or the first that is WKT. */
+static size_t find_wkt(const struct h5vec_format_reader *reader, size_t count)
+{
+    const char *wanted = reader->options.wkt_column;
+    for (size_t i = 0; i < count; i++) {
+        char name[COLUMN_NAME];
+        column_name(i, name);
+        if ((!wanted || h5vec_format_is_named(wanted, strlen(wanted), name, i + 1)) &&
+            h5vec_format_is_wkt(reader->fields[i].text, reader->fields[i].size))
+            return i;
+    }
+    return H5VEC_FORMAT_NO_FIELD;
 }
 
 static enum h5vec_status probe(struct h5vec_format_reader *reader, size_t size, bool *is,
                                struct h5vec_error *err)
 {
     char *line = reader->input.buffer + reader->input.begin;
-    reader->field_count = 1;
-    reader->geometry_field = 0;
-    *is = h5vec_format_is_wkt(line, size);
-    if (!memchr(line, '\t', size) || (*is && is_whole_wkt(line, size)))
-        return H5VEC_OK;
     size_t count;
+    if (reader->options.x_column)
+        return H5VEC_OK;
+    if (!memchr(line, '\t', size) || (h5vec_format_is_wkt(line, size) && is_whole_wkt(reader, line, size))) {
+        reader->field_count = 1;
+        reader->geometry_field = 0;
+        *is = h5vec_format_is_wkt(line, size);
+        return H5VEC_OK;
+    }
     enum h5vec_status status = divide(reader, line, size, &count, err);
     if (status != H5VEC_OK)
         return status;
-    for (size_t i = 0; i < count; i++) {
-        if (!h5vec_format_is_wkt(reader->fields[i].text, reader->fields[i].size))
-            continue;
-        *is = true;
-        reader->field_count = count;
-        reader->geometry_field = i;
-        return name_columns(reader, err);
-    }
-    return H5VEC_OK;
+    reader->field_count = count;
+    reader->geometry_field = find_wkt(reader, count);
+    *is = reader->geometry_field != H5VEC_FORMAT_NO_FIELD;
+    return *is ? name_columns(reader, err) : H5VEC_OK;
 }
 
-static enum h5vec_status row(struct h5vec_format_reader *reader, bool *added, struct h5vec_error *err)
+static enum h5vec_status record(struct h5vec_format_reader *reader, size_t *count, size_t *size,
+                                struct h5vec_error *err)
 {
     struct h5vec_format_input *input = &reader->input;
-    size_t size, next;
-    *added = false;
+    size_t length;
     for (;;) {
-        enum h5vec_status status = h5vec_format_input_line(input, &size, &next, err);
-        if (status != H5VEC_OK || next == 0)
+        enum h5vec_status status = h5vec_format_input_line(input, &length, size, err);
+        if (status != H5VEC_OK || *size == 0)
             return status;
-        if (!h5vec_format_blank(input->buffer + input->begin, size))
+        if (!h5vec_format_blank(input->buffer + input->begin, length))
             break;
-        h5vec_format_input_take(input, next);
-        reader->taken += next;
+        h5vec_format_input_take(input, *size);
+        reader->taken += *size;
     }
     char *line = input->buffer + input->begin;
-    struct h5vec_format_field whole = {.text = line, .size = size};
-    struct h5vec_format_field *fields = &whole;
-    size_t count = 1;
-    if (reader->field_count > 1) {
-        enum h5vec_status status = divide(reader, line, size, &count, err);
-        if (status != H5VEC_OK)
-            return status;
-        fields = reader->fields;
-    }
-    enum h5vec_status status = h5vec_format_record_add(reader, fields, count, err);
-    if (status != H5VEC_OK)
-        return status;
-    h5vec_format_input_take(input, next);
-    reader->taken += next;
-    *added = true;
+    if (reader->field_count > 1)
+        return divide(reader, line, length, count, err);
+    if (!h5vec_format_grow(&reader->fields, &reader->fields_capacity, 1, sizeof *reader->fields))
+        return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "no memory for the fields of a line");
+    reader->fields[0] = (struct h5vec_format_field){.text = line, .size = length};
+    *count = 1;
     return H5VEC_OK;
 }
 
@@ -120,4 +131,5 @@ static enum h5vec_status skip(struct h5vec_format_reader *reader, struct h5vec_e
     return H5VEC_OK;
 }
 
-const struct h5vec_format_class h5vec_format_wkt = {.name = "WKT", .probe = probe, .row = row, .skip = skip};
+const struct h5vec_format_class h5vec_format_wkt = {
+    .name = "WKT", .probe = probe, .row = h5vec_format_record_row, .record = record, .skip = skip};

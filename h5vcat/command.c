@@ -10,12 +10,18 @@
 #include <unistd.h>
 #include "agree.h"
 #include "cli_options.h"
+#include "h5vec_format.h"
 
 enum {
     OPT_OUTPUT = 1,
     OPT_LIST,
     OPT_LAYER,
     OPT_ON_BAD,
+    OPT_WKT_COLUMN,
+    OPT_X,
+    OPT_Y,
+    OPT_TYPES,
+    OPT_NONFINITE,
     OPT_FORCE,
     OPT_BUFFER,
     OPT_CHUNK,
@@ -42,9 +48,19 @@ static const struct h5vec_cli_option table[] = {
      NULL},
     {OPT_LAYER, 0, "layer", "NAME", false, "Input", "the layer that text inputs (WKT, CSV) become", "layer"},
     {OPT_ON_BAD, 0, "on-bad", "HOW", false, "Input",
-     "a malformed record of a text: stop; skip it; null: its row\nhas no geometry. Listed with -v and "
+     "a malformed record of a text: stop; skip it; null: what\nis wrong in it. Listed with -v and "
      "--json; exit status 4",
      "stop"},
+    {OPT_WKT_COLUMN, 0, "wkt-column", "NAME", false, "Input",
+     "the column of WKT in a CSV or tab-separated text: its name,\nor #N for the Nth",
+     "WKT, geometry, geom or the_geom, else the first that is WKT"},
+    {OPT_X, 0, "x", "NAME", false, "Input", "with --y: the columns of points in a CSV text",
+     "lon and lat, longitude and latitude, or x and y"},
+    {OPT_Y, 0, "y", "NAME", false, "Input", "see --x", NULL},
+    {OPT_TYPES, 0, "types", "NAME=TYPE,...", false, "Input",
+     "types of columns: text, integer, float, boolean or time;\n* is every other column",
+     "as the first MiB of the text shows"},
+    {OPT_NONFINITE, 0, "allow-nonfinite", NULL, false, "Input", "nan and inf are numbers in texts", NULL},
     {OPT_OUTPUT, 'o', "output", "FILE", false, "Output", "the file to make", NULL},
     {OPT_FORCE, 'f', "force", NULL, false, "Output", "replace FILE if it exists", NULL},
     {OPT_CHUNK, 0, "chunk-size", "BYTES", false, "Output", "size of chunks",
@@ -185,6 +201,34 @@ static enum h5vec_status handle_choice(struct command *c, int id, const char *va
     return st;
 }
 
+/* Options about texts. */
+static enum h5vec_status handle_text(struct command *c, int id, const char *value, struct h5vec_error *err)
+{
+    switch (id) {
+    case OPT_LAYER:
+        c->merge.layer = value;
+        break;
+    case OPT_WKT_COLUMN:
+        c->merge.wkt_column = value;
+        break;
+    case OPT_X:
+        c->merge.x_column = value;
+        break;
+    case OPT_Y:
+        c->merge.y_column = value;
+        break;
+    case OPT_NONFINITE:
+        c->merge.allow_nonfinite = true;
+        break;
+    case OPT_TYPES:
+        c->merge.types = value;
+        return h5vec_format_types_check(value, err);
+    default:
+        return handle_choice(c, id, value, err);
+    }
+    return H5VEC_OK;
+}
+
 static enum h5vec_status handle(void *context, int id, const char *value, struct h5vec_error *err)
 {
     struct command *c = context;
@@ -194,9 +238,6 @@ static enum h5vec_status handle(void *context, int id, const char *value, struct
         break;
     case OPT_LIST:
         c->list = value;
-        break;
-    case OPT_LAYER:
-        c->merge.layer = value;
         break;
     case OPT_FORCE:
         c->merge.force = true;
@@ -225,7 +266,7 @@ static enum h5vec_status handle(void *context, int id, const char *value, struct
         c->version = true;
         break;
     default:
-        return handle_choice(c, id, value, err);
+        return handle_text(c, id, value, err);
     }
     return H5VEC_OK;
 }
@@ -326,6 +367,9 @@ static enum h5vec_status check_options(const struct command *c, struct h5vec_err
         return h5vec_error_set(err, H5VEC_E_USAGE, 0,
                                "--compress: zlib's levels end at 9, not %d; try --help",
                                c->merge.compress_level);
+    if (!c->merge.x_column != !c->merge.y_column || (c->merge.x_column && c->merge.wkt_column))
+        return h5vec_error_set(err, H5VEC_E_USAGE, 0,
+                               "a text's geometry is --wkt-column, or --x and --y together; try --help");
     if (c->merge.layer &&
         (!*c->merge.layer || strchr(c->merge.layer, '/') || strcmp(c->merge.layer, ".") == 0))
         return h5vec_error_set(err, H5VEC_E_USAGE, 0, "--layer: %s cannot be a group's name; try --help",

@@ -190,6 +190,8 @@ static enum h5vec_status build_visit(void *context, const struct scan_object *o,
     it->annotated = annotated(o->id);
     it->ascii = o->cset == H5T_CSET_ASCII;
     st = need_items(w, err);
+    if (!st && role == H5VEC_LAYER_ROLE_COLUMN_FIXED)
+        st = h5vec_layer_is_time(o->id, &it->time, err);
     if (st)
         return st;
     if (!o->is_group) {
@@ -220,10 +222,10 @@ static enum h5vec_status complete_layers(struct schema *s, struct h5vec_error *e
         enum h5vec_status st = H5VEC_OK;
         if (role == H5VEC_LAYER_ROLE_WKB) {
             st = h5vcat_layers_add_dataset(s, s->items[i].layer, H5VEC_LAYER_PATH_VALID,
-                                           H5VEC_LAYER_ROLE_VALID, err);
+                                           H5VEC_LAYER_ROLE_VALID, NULL, err);
             if (!st)
                 st = h5vcat_layers_add_dataset(s, s->items[i].layer, H5VEC_LAYER_PATH_BLOCKS,
-                                               H5VEC_LAYER_ROLE_BLOCKS, err);
+                                               H5VEC_LAYER_ROLE_BLOCKS, NULL, err);
         } else if (role == H5VEC_LAYER_ROLE_COLUMN_FIXED || role == H5VEC_LAYER_ROLE_TEXT_DATA) {
             const char *link = path + prefix + 1 + strlen(H5VEC_LAYER_GROUP_COLUMNS) + 1;
             size_t length =
@@ -232,7 +234,8 @@ static enum h5vec_status complete_layers(struct schema *s, struct h5vec_error *e
             if (!valid)
                 return h5vcat_no_memory(err);
             sprintf(valid, "%s/%.*s", H5VEC_LAYER_GROUP_VALID, (int)length, link);
-            st = h5vcat_layers_add_dataset(s, s->items[i].layer, valid, H5VEC_LAYER_ROLE_COLUMN_VALID, err);
+            st = h5vcat_layers_add_dataset(s, s->items[i].layer, valid, H5VEC_LAYER_ROLE_COLUMN_VALID, NULL,
+                                           err);
             free(valid);
         }
         if (st)
@@ -294,7 +297,7 @@ static bool same_blob(const struct blob *a, const struct blob *b)
 static bool same_item(const struct item *a, const struct item *b)
 {
     return strcmp(a->path, b->path) == 0 && a->kind == b->kind && a->rank == b->rank &&
-           a->element == b->element &&
+           a->element == b->element && a->time == b->time &&
            (a->rank == 0 || memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims) == 0) &&
            same_blob(a->type, b->type) && same_blob(a->value, b->value);
 }
@@ -354,6 +357,14 @@ static enum h5vec_status match_dataset(struct matching *w, int i, const struct s
         return h5vec_layer_error_hdf5(err, "%s: %s: cannot decode its type", o->file, o->path);
     if (H5Tequal(type, o->type) <= 0)
         return differs(w, o, "another type", err);
+    bool time = false;
+    enum h5vec_status st = H5VEC_OK;
+    if (it->role == H5VEC_LAYER_ROLE_COLUMN_FIXED)
+        st = h5vec_layer_is_time(o->id, &time, err);
+    if (st)
+        return h5vcat_about(err, st, o->file, o->path);
+    if (it->time != time)
+        return differs(w, o, "other units (times, or just numbers)", err);
     for (int d = 1; d < o->rank; d++)
         if (o->dims[d] != it->dims[d])
             return differs(w, o, "another size of a dimension after the first", err);

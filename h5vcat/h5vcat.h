@@ -40,7 +40,7 @@ enum h5vcat_shuffle { H5VCAT_SHUFFLE_KEEP, H5VCAT_SHUFFLE_ON, H5VCAT_SHUFFLE_OFF
 enum h5vcat_on_bad {
     H5VCAT_BAD_STOP, /* it is an error (default) */
     H5VCAT_BAD_SKIP, /* it is left out */
-    H5VCAT_BAD_NULL, /* its row has no geometry, and its columns if they can be told apart */
+    H5VCAT_BAD_NULL, /* what is wrong in its row is null: the geometry, a value, or all of it */
 };
 
 #define H5VCAT_BUFFER_DEFAULT ((uint64_t)256 << 20) /* bytes */
@@ -65,6 +65,8 @@ struct h5vcat_options {
     size_t input_count;
     const char *layer; /* name of the layer made of text inputs; NULL: "layer" */
     enum h5vcat_on_bad on_bad;
+    const char *wkt_column, *x_column, *y_column, *types; /* of texts, as in h5vec_format.h; NULL: found */
+    bool allow_nonfinite;                                 /* nan and inf are numbers in texts */
     uint64_t buffer_size; /* bytes of memory per rank; 0: H5VCAT_BUFFER_DEFAULT */
     uint64_t chunk_size;  /* bytes of an output chunk; 0: chosen (docs/design.md) */
     enum h5vcat_write write;

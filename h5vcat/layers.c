@@ -84,7 +84,8 @@ enum h5vec_status h5vcat_layers_add_group(struct schema *s, int layer, const cha
 }
 
 enum h5vec_status h5vcat_layers_add_dataset(struct schema *s, int layer, const char *path,
-                                            enum h5vec_layer_role role, struct h5vec_error *err)
+                                            enum h5vec_layer_role role, const struct h5vec_layer_shape *shape,
+                                            struct h5vec_error *err)
 {
     char *full = join_path(s->layers[layer].path, path);
     if (!full)
@@ -95,7 +96,7 @@ enum h5vec_status h5vcat_layers_add_dataset(struct schema *s, int layer, const c
         goto done;
     st = add_groups(s, layer, full, err);
     if (!st)
-        st = h5vec_layer_dataset_init(&made, role, NULL, 1 << 20, NULL, err);
+        st = h5vec_layer_dataset_init(&made, role, shape, 1 << 20, NULL, err);
     if (st)
         goto done;
     struct item *it = h5vcat_schema_add(s, full);

@@ -92,9 +92,10 @@ enum h5vec_status h5vcat_text_spool(struct merge *m, const struct part *part, st
                                     struct h5vec_error *err);
 
 /* layers.c, local: add a dataset of this role at path inside a layer, and the groups above it, unless they
- * are there. Valid datasets and their group are optional. */
+ * are there. shape: of a fixed column, else NULL. Valid datasets and their group are optional. */
 enum h5vec_status h5vcat_layers_add_dataset(struct schema *s, int layer, const char *path,
-                                            enum h5vec_layer_role role, struct h5vec_error *err);
+                                            enum h5vec_layer_role role, const struct h5vec_layer_shape *shape,
+                                            struct h5vec_error *err);
 
 /* layers.c, local: add the group at path inside a layer ("": its own) and those above it, unless they are
  * there. */

@@ -251,7 +251,7 @@ static void pack_item(struct pack *p, const struct item *it)
     pack_u64(p, (uint64_t)it->role);
     pack_u64(p, (uint64_t)(it->layer + 1));
     pack_u64(p, (uint64_t)it->is_layer | (uint64_t)it->optional << 1 | (uint64_t)it->present << 2 |
-                    (uint64_t)it->annotated << 3 | (uint64_t)it->ascii << 4);
+                    (uint64_t)it->annotated << 3 | (uint64_t)it->ascii << 4 | (uint64_t)it->time << 5);
     pack_u64(p, (uint64_t)it->rank);
     pack_put(p, it->dims, 2 * (size_t)it->rank * sizeof *it->dims);
     pack_u64(p, it->element);
@@ -286,6 +286,7 @@ static bool unpack_item(struct schema *s, struct unpack *u)
     it->present = flags >> 2 & 1;
     it->annotated = flags >> 3 & 1;
     it->ascii = flags >> 4 & 1;
+    it->time = flags >> 5 & 1;
     it->rank = (int)unpack_u64(u);
     size_t size = 2 * (size_t)it->rank * sizeof *it->dims;
     const void *dims = unpack_get(u, size);

@@ -46,6 +46,7 @@ struct item {
     bool is_layer;              /* group: of a layer */
     bool optional;              /* a layer's valid dataset: inputs without it have every row valid */
     bool present;               /* optional: some input has it */
+    bool time;                  /* a layer's column of times, by its units */
     bool ascii;                 /* input 0's link has an ASCII name, else UTF-8 */
     bool annotated;             /* input 0 has attributes or a comment on it, as far as one can tell */
     int rank;
@@ -54,7 +55,7 @@ struct item {
     uint64_t row_bytes; /* bytes of a row */
     struct blob *type;  /* H5Tencode; groups: NULL */
     struct blob *dcpl;  /* H5Pencode; of input `first` */
-    struct blob *value; /* ITEM_SAME: the bytes; NULL for a null space */
+    struct blob *value; /* ITEM_SAME: the bytes; NULL for a null space. Column of a text: its name */
     /* From all inputs once schema_gather has run; before, from this rank's. */
     uint32_t first;             /* the first input with rows; NOBODY if none has */
     bool chunks_agree;          /* all inputs with rows have the chunk of the first one */

@@ -24,7 +24,13 @@ _Static_assert((int)H5VCAT_BAD_STOP == (int)H5VEC_FORMAT_BAD_ERROR &&
                    (int)H5VCAT_BAD_SKIP == (int)H5VEC_FORMAT_BAD_SKIP &&
                    (int)H5VCAT_BAD_NULL == (int)H5VEC_FORMAT_BAD_NULL,
                "on_bad is passed on as it is");
+_Static_assert((int)H5VEC_LAYER_INTEGER == (int)H5VEC_FORMAT_INTEGER &&
+                   (int)H5VEC_LAYER_FLOAT == (int)H5VEC_FORMAT_FLOAT &&
+                   (int)H5VEC_LAYER_BOOLEAN == (int)H5VEC_FORMAT_BOOLEAN &&
+                   (int)H5VEC_LAYER_TIME == (int)H5VEC_FORMAT_TIME,
+               "a column's type is passed on as it is");
 
+#define COLUMN_PATH (H5VEC_LAYER_MAX_NAME * 3 + 64)
 #define LEFT_OUT_BYTES 65536 /* of lines about records, of each rank */
 
 /* An open text and its place in the layer. */
@@ -40,7 +46,7 @@ struct text {
 
 /* Items of a column. */
 struct column_items {
-    int data, offsets, valid;
+    int data, offsets, valid; /* offsets: -1 unless it is text */
 };
 
 /* Remember which record was left out. */
@@ -79,7 +85,12 @@ static enum h5vec_status text_open(struct merge *m, uint32_t input, bool spoolin
                                            .max_record = (size_t)(m->options->buffer_size / 8),
                                            .on_bad = (enum h5vec_format_on_bad)m->options->on_bad,
                                            .bad = spooling ? left_out : NULL,
-                                           .bad_context = t};
+                                           .bad_context = t,
+                                           .wkt_column = m->options->wkt_column,
+                                           .x_column = m->options->x_column,
+                                           .y_column = m->options->y_column,
+                                           .types = m->options->types,
+                                           .allow_nonfinite = m->options->allow_nonfinite};
     enum h5vec_status st = h5vec_format_open_file(t->name, t->fd, &options, &t->reader, err);
     const char **names = NULL;
     if (!st) {
@@ -109,22 +120,52 @@ enum h5vec_status h5vcat_text_check(struct merge *m, uint32_t input, struct h5ve
 
 /* ---- The schema -------------------------------------------------------------------------------------- */
 
+/* The item at this path inside the layer. */
+static int layer_item(const struct schema *s, int layer, const char *path)
+{
+    char full[H5VEC_LAYER_MAX_NAME * 6 + 128];
+    const char *base = s->layers[layer].path;
+    snprintf(full, sizeof full, "%s/%s", strcmp(base, "/") == 0 ? "" : base, path);
+    return h5vcat_schema_find(s, full);
+}
+
+static enum h5vec_status add_text(struct schema *s, const char *column, struct h5vec_error *err)
+{
+    char path[COLUMN_PATH + sizeof "/" H5VEC_LAYER_TEXT_OFFSETS];
+    snprintf(path, sizeof path, "%s/%s", column, H5VEC_LAYER_TEXT_DATA);
+    enum h5vec_status st = h5vcat_layers_add_dataset(s, 0, path, H5VEC_LAYER_ROLE_TEXT_DATA, NULL, err);
+    snprintf(path, sizeof path, "%s/%s", column, H5VEC_LAYER_TEXT_OFFSETS);
+    return st ? st : h5vcat_layers_add_dataset(s, 0, path, H5VEC_LAYER_ROLE_TEXT_OFFSETS, NULL, err);
+}
+
+static enum h5vec_status add_fixed(struct schema *s, const char *column, enum h5vec_format_type type,
+                                   struct h5vec_error *err)
+{
+    struct h5vec_layer_shape shape = {.type = h5vec_layer_value_type((enum h5vec_layer_value)type)};
+    if (shape.type < 0)
+        return h5vec_layer_error_hdf5(err, "%s: its type cannot be made", column);
+    enum h5vec_status st =
+        h5vcat_layers_add_dataset(s, 0, column, H5VEC_LAYER_ROLE_COLUMN_FIXED, &shape, err);
+    H5Tclose(shape.type);
+    return st;
+}
+
 static enum h5vec_status add_column(struct schema *s, const struct text *t, size_t column,
                                     struct h5vec_error *err)
 {
     const char *link = t->links[column], *name = h5vec_format_column_name(t->reader, column);
-    char path[H5VEC_LAYER_MAX_NAME * 3 + 64];
-    snprintf(path, sizeof path, "%s/%s/%s", H5VEC_LAYER_GROUP_COLUMNS, link, H5VEC_LAYER_TEXT_DATA);
-    enum h5vec_status st = h5vcat_layers_add_dataset(s, 0, path, H5VEC_LAYER_ROLE_TEXT_DATA, err);
-    snprintf(path, sizeof path, "%s/%s/%s", H5VEC_LAYER_GROUP_COLUMNS, link, H5VEC_LAYER_TEXT_OFFSETS);
-    if (!st)
-        st = h5vcat_layers_add_dataset(s, 0, path, H5VEC_LAYER_ROLE_TEXT_OFFSETS, err);
-    if (st || strcmp(link, name) == 0)
+    enum h5vec_format_type type = h5vec_format_column_type(t->reader, column);
+    char path[COLUMN_PATH];
+    snprintf(path, sizeof path, "%s/%s", H5VEC_LAYER_GROUP_COLUMNS, link);
+    enum h5vec_status st = type == H5VEC_FORMAT_TEXT ? add_text(s, path, err) : add_fixed(s, path, type, err);
+    int i = st ? -1 : layer_item(s, 0, path);
+    if (i < 0)
         return st;
-    snprintf(path, sizeof path, "%s/%s/%s", s->layers[0].path, H5VEC_LAYER_GROUP_COLUMNS, link);
-    int group = h5vcat_schema_find(s, path);
-    s->items[group].value = h5vcat_schema_blob(s, name, strlen(name) + 1);
-    return s->items[group].value ? H5VEC_OK : h5vcat_no_memory(err);
+    s->items[i].time = type == H5VEC_FORMAT_TIME;
+    if (strcmp(link, name) == 0)
+        return H5VEC_OK;
+    s->items[i].value = h5vcat_schema_blob(s, name, strlen(name) + 1);
+    return s->items[i].value ? H5VEC_OK : h5vcat_no_memory(err);
 }
 
 enum h5vec_status h5vcat_text_schema(struct merge *m, struct schema *s, uint32_t input,
@@ -145,7 +186,7 @@ enum h5vec_status h5vcat_text_schema(struct merge *m, struct schema *s, uint32_t
     if (!st)
         st = h5vcat_layers_add_group(s, 0, "", err);
     for (int i = 0; i < 3 && !st; i++)
-        st = h5vcat_layers_add_dataset(s, 0, geometry[i].path, geometry[i].role, err);
+        st = h5vcat_layers_add_dataset(s, 0, geometry[i].path, geometry[i].role, NULL, err);
     if (!st)
         st = h5vcat_layers_add_group(s, 0, H5VEC_LAYER_GROUP_COLUMNS, err);
     for (size_t i = 0; i < t.columns && !st; i++)
@@ -156,21 +197,68 @@ enum h5vec_status h5vcat_text_schema(struct merge *m, struct schema *s, uint32_t
 
 /* ---- Spooling ---------------------------------------------------------------------------------------- */
 
-/* The item at this path inside the layer. */
-static int layer_item(const struct schema *s, int layer, const char *path)
-{
-    char full[H5VEC_LAYER_MAX_NAME * 6 + 128];
-    const char *base = s->layers[layer].path;
-    snprintf(full, sizeof full, "%s/%s", strcmp(base, "/") == 0 ? "" : base, path);
-    return h5vcat_schema_find(s, full);
-}
-
 static int column_item(const struct schema *s, int layer, const char *group, const char *link,
                        const char *last)
 {
-    char path[H5VEC_LAYER_MAX_NAME * 3 + 64];
+    char path[COLUMN_PATH];
     snprintf(path, sizeof path, "%s/%s%s%s", group, link, *last ? "/" : "", last);
     return layer_item(s, layer, path);
+}
+
+/* What the values of a fixed column mean; text, which it is not, if it is of a type that no text has. */
+static enum h5vec_format_type type_of(const struct item *it)
+{
+    hid_t type = h5vcat_blob_type(it->type);
+    for (int v = H5VEC_LAYER_INTEGER; v <= H5VEC_LAYER_BOOLEAN && it->rank == 1 && type >= 0; v++) {
+        hid_t other = h5vec_layer_value_type((enum h5vec_layer_value)v);
+        bool equal = other >= 0 && H5Tequal(type, other) > 0;
+        if (other >= 0)
+            H5Tclose(other);
+        if (equal)
+            return it->time ? H5VEC_FORMAT_TIME : (enum h5vec_format_type)v;
+    }
+    return H5VEC_FORMAT_TEXT;
+}
+
+/* Read a column as the type that the output's has. */
+static enum h5vec_status fit_type(const struct text *t, size_t i, enum h5vec_format_type type,
+                                  struct h5vec_error *err)
+{
+    enum h5vec_format_type own = h5vec_format_column_type(t->reader, i);
+    const char *name = h5vec_format_column_name(t->reader, i);
+    if (h5vec_format_column_retype(t->reader, i, type))
+        return H5VEC_OK;
+    bool numbers = own == H5VEC_FORMAT_FLOAT && type == H5VEC_FORMAT_INTEGER;
+    return h5vec_error_set(err, H5VEC_E_INCOMPATIBLE, 0,
+                           "%s: column %s: its values are of type %s, those of %s of type %s: "
+                           "--types '%s=%s' fits both",
+                           t->name, name, h5vec_format_type_name(own), t->m->inputs.names[0],
+                           h5vec_format_type_name(type), name, numbers ? "float" : "text");
+}
+
+/* The items of a column, which is read as what they are. */
+static enum h5vec_status find_column(const struct text *t, int layer, size_t i, struct column_items *c,
+                                     struct h5vec_error *err)
+{
+    const struct schema *s = t->m->schema;
+    const char *link = t->links[i];
+    enum h5vec_format_type type = H5VEC_FORMAT_TEXT;
+    c->data = column_item(s, layer, H5VEC_LAYER_GROUP_COLUMNS, link, H5VEC_LAYER_TEXT_DATA);
+    c->offsets = column_item(s, layer, H5VEC_LAYER_GROUP_COLUMNS, link, H5VEC_LAYER_TEXT_OFFSETS);
+    c->valid = column_item(s, layer, H5VEC_LAYER_GROUP_VALID, link, "");
+    bool text = c->data >= 0 && c->offsets >= 0;
+    if (!text) {
+        c->data = column_item(s, layer, H5VEC_LAYER_GROUP_COLUMNS, link, "");
+        c->offsets = -1;
+        bool fixed = c->data >= 0 && s->items[c->data].role == H5VEC_LAYER_ROLE_COLUMN_FIXED;
+        type = fixed ? type_of(&s->items[c->data]) : H5VEC_FORMAT_TEXT;
+    }
+    if (!text && type == H5VEC_FORMAT_TEXT)
+        return h5vec_error_set(err, H5VEC_E_INCOMPATIBLE, 0, "%s: column %s: %s %s", t->name,
+                               h5vec_format_column_name(t->reader, i),
+                               c->data < 0 ? "is not in" : "is of a type that no text has in",
+                               t->m->inputs.names[0]);
+    return fit_type(t, i, type, err);
 }
 
 static enum h5vec_status find_columns(const struct text *t, int layer, struct column_items *c,
@@ -182,13 +270,9 @@ static enum h5vec_status find_columns(const struct text *t, int layer, struct co
         expected += s->items[i].layer == layer && (s->items[i].role == H5VEC_LAYER_ROLE_TEXT_DATA ||
                                                    s->items[i].role == H5VEC_LAYER_ROLE_COLUMN_FIXED);
     for (size_t i = 0; i < t->columns; i++) {
-        c[i].data = column_item(s, layer, H5VEC_LAYER_GROUP_COLUMNS, t->links[i], H5VEC_LAYER_TEXT_DATA);
-        c[i].offsets =
-            column_item(s, layer, H5VEC_LAYER_GROUP_COLUMNS, t->links[i], H5VEC_LAYER_TEXT_OFFSETS);
-        c[i].valid = column_item(s, layer, H5VEC_LAYER_GROUP_VALID, t->links[i], "");
-        if (c[i].data < 0 || c[i].offsets < 0)
-            return h5vec_error_set(err, H5VEC_E_INCOMPATIBLE, 0, "%s: column %s: is not a text column of %s",
-                                   t->name, h5vec_format_column_name(t->reader, i), t->m->inputs.names[0]);
+        enum h5vec_status st = find_column(t, layer, i, &c[i], err);
+        if (st)
+            return st;
     }
     if (t->columns == expected)
         return H5VEC_OK;
@@ -238,6 +322,19 @@ static enum h5vec_status put_valid(struct merge *m, int item, const uint8_t *val
     return put(m, item, valid, rows, numbers, err);
 }
 
+static enum h5vec_status put_column(struct merge *m, const struct column_items *items,
+                                    const struct h5vec_format_column *c, size_t rows, struct rows *numbers,
+                                    int64_t *room, struct h5vec_error *err)
+{
+    bool text = c->type == H5VEC_FORMAT_TEXT;
+    enum h5vec_status st =
+        text ? put_offsets(m, items->offsets, c->offsets, rows, numbers, room, err) : H5VEC_OK;
+    if (!st)
+        st = put(m, items->data, text ? c->data : c->values, text ? (size_t)c->offsets[rows] : rows, numbers,
+                 err);
+    return st ? st : put_valid(m, items->valid, c->valid, rows, numbers, err);
+}
+
 static enum h5vec_status put_batch(const struct text *t, int layer, const struct column_items *columns,
                                    const struct h5vec_format_batch *b, struct rows *numbers,
                                    struct h5vec_error *err)
@@ -259,14 +356,8 @@ static enum h5vec_status put_batch(const struct text *t, int layer, const struct
         st = h5vcat_spool_stream(m->spool, &m->vertices, err);
     if (!st)
         st = h5vcat_spool_append(m->spool, m->vertices, b->vertices, b->rows * sizeof *b->vertices, err);
-    for (size_t i = 0; i < t->columns && !st; i++) {
-        const struct h5vec_format_column *c = &b->columns[i];
-        st = put_offsets(m, columns[i].offsets, c->offsets, b->rows, numbers, room, err);
-        if (!st)
-            st = put(m, columns[i].data, c->data, (size_t)c->offsets[b->rows], numbers, err);
-        if (!st)
-            st = put_valid(m, columns[i].valid, c->valid, b->rows, numbers, err);
-    }
+    for (size_t i = 0; i < t->columns && !st; i++)
+        st = put_column(m, &columns[i], &b->columns[i], b->rows, numbers, room, err);
     free(room);
     l->geo.types |= b->geometry_types;
     l->features += b->rows;
@@ -388,15 +479,34 @@ static enum h5vec_status take_part(struct text *t, const struct part *p, uint64_
     return h5vcat_about(err, st, t->name, NULL);
 }
 
+/* Open a text and let its columns be those of the output. columns: freed by the caller, whatever happens. */
+static enum h5vec_status open_fitted(struct merge *m, uint32_t input, bool spooling, struct text *t,
+                                     struct column_items **columns, struct h5vec_error *err)
+{
+    *columns = NULL;
+    enum h5vec_status st = text_open(m, input, spooling, t, err);
+    if (st)
+        return st;
+    *columns = malloc((t->columns + 1) * sizeof **columns);
+    st = *columns ? find_columns(t, h5vcat_layers_find(m->schema, m->options->layer), *columns, err)
+                  : h5vcat_no_memory(err);
+    if (st)
+        text_close(t);
+    return st;
+}
+
 /* The error of a part again, with its line counted from the text's begin, which takes reading all before. */
 static void say_with_line(struct merge *m, const struct part *p, uint64_t begin, uint64_t end,
                           struct h5vec_error *err)
 {
     struct text t;
+    struct column_items *columns = NULL;
     struct h5vec_format_batch batch;
     uint64_t lines;
-    if (!err || begin == 0 || text_open(m, p->input, false, &t, NULL))
+    if (!err || begin == 0 || open_fitted(m, p->input, false, &t, &columns, NULL)) {
+        free(columns);
         return;
+    }
     if (!h5vec_format_count(t.fd, 0, begin, '\n', &lines, NULL)) {
         struct h5vec_error again;
         enum h5vec_status st = go_to(&t, begin, end, lines + 1, &again);
@@ -406,6 +516,7 @@ static void say_with_line(struct merge *m, const struct part *p, uint64_t begin,
         if (st)
             *err = again;
     }
+    free(columns);
     text_close(&t);
 }
 
@@ -413,22 +524,23 @@ enum h5vec_status h5vcat_text_spool(struct merge *m, const struct part *part, st
                                     struct h5vec_error *err)
 {
     struct text t;
+    struct column_items *columns;
     uint32_t input = part->input;
     uint64_t begin = 0, end = 0;
-    enum h5vec_status st = text_open(m, input, true, &t, err);
+    enum h5vec_status st = open_fitted(m, input, true, &t, &columns, err);
     if (!st && is_cut(m, part) &&
         !(m->options->on_bad != H5VCAT_BAD_STOP && h5vec_format_has_quotes(t.reader))) {
         st = take_part(&t, part, &begin, &end, err);
         if (st)
             text_close(&t);
     }
-    if (st)
+    if (st) {
+        free(columns);
         return st;
+    }
     /* A quote too many or too few must not make later parts begin elsewhere: such a text is read whole. */
     bool others = part->lo > 0 && begin == 0;
     int layer = h5vcat_layers_find(m->schema, m->options->layer);
-    struct column_items *columns = malloc((t.columns + 1) * sizeof *columns);
-    st = columns ? find_columns(&t, layer, columns, err) : h5vcat_no_memory(err);
     uint64_t rows = 0;
     while (!st && !others) {
         struct h5vec_format_batch batch;

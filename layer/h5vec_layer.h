@@ -88,6 +88,21 @@ struct h5vec_layer_shape {
     hsize_t trailing[H5S_MAX_RANK - 1];
 };
 
+/* What the values of a fixed column mean where they come from another format; numbered as in formats/. */
+enum h5vec_layer_value {
+    H5VEC_LAYER_INTEGER = 1, /* int64_t */
+    H5VEC_LAYER_FLOAT,       /* double */
+    H5VEC_LAYER_BOOLEAN,     /* uint8_t: 1 true, 0 false; in the file an enumeration, as h5py writes it */
+    H5VEC_LAYER_TIME,        /* int64_t: microseconds since 1970-01-01 00:00 UTC; attribute "units" says so */
+};
+
+/* The file's type of such values, a new one; negative on failure. */
+hid_t h5vec_layer_value_type(enum h5vec_layer_value value);
+
+/* Mark a column's dataset as one of times, and whether it is one. */
+enum h5vec_status h5vec_layer_write_time_units(hid_t dataset, struct h5vec_error *err);
+enum h5vec_status h5vec_layer_is_time(hid_t dataset, bool *is, struct h5vec_error *err);
+
 /* What H5Dcreate takes. Free with h5vec_layer_dataset_free, which closes the three. */
 struct h5vec_layer_dataset {
     hid_t type, space, dcpl;
@@ -231,6 +246,7 @@ struct h5vec_layer_column_def {
     const char *name; /* original name; copied */
     enum h5vec_layer_kind kind;
     struct h5vec_layer_shape shape; /* FIXED: values are given in the type's own layout; copied */
+    bool time;                      /* FIXED: H5VEC_LAYER_TIME */
 };
 
 /* Rows to append, borrowed during the call. The fields are those of struct h5vec_format_batch. */

@@ -104,6 +104,25 @@ enum h5vec_status h5vec_layer_write_name(hid_t object, const char *link, const c
                                        : h5vec_layer_attribute_write(object, "name", original, err);
 }
 
+/* As the CF conventions and Arrow's timestamps have it. */
+static const char time_units[] = "microseconds since 1970-01-01T00:00:00Z";
+
+enum h5vec_status h5vec_layer_write_time_units(hid_t dataset, struct h5vec_error *err)
+{
+    return h5vec_layer_attribute_write(dataset, "units", time_units, err);
+}
+
+enum h5vec_status h5vec_layer_is_time(hid_t dataset, bool *is, struct h5vec_error *err)
+{
+    char *units = NULL;
+    enum h5vec_status status = h5vec_layer_attribute_read(dataset, "units", &units, err);
+    if (status == H5VEC_E_LAYER_INVALID) /* some text, or another thing: not ours */
+        status = H5VEC_OK;
+    *is = units && strcmp(units, time_units) == 0;
+    free(units);
+    return status;
+}
+
 enum h5vec_status h5vec_layer_write_attributes(hid_t group, const struct h5vec_layer_geo *geo,
                                                struct h5vec_error *err)
 {

@@ -20,6 +20,29 @@ struct h5vec_layer_storage h5vec_layer_storage_default(void)
                                         .shuffle = true};
 }
 
+/* h5py reads this enumeration as numpy's bool, and writes it. */
+static hid_t boolean_type(void)
+{
+    static const struct {
+        const char *name;
+        int8_t value;
+    } members[] = {{"FALSE", 0}, {"TRUE", 1}};
+    hid_t type = H5Tenum_create(H5T_STD_I8LE);
+    for (size_t i = 0; i < 2 && type >= 0; i++)
+        if (H5Tenum_insert(type, members[i].name, &members[i].value) < 0) {
+            H5Tclose(type);
+            return H5I_INVALID_HID;
+        }
+    return type;
+}
+
+hid_t h5vec_layer_value_type(enum h5vec_layer_value value)
+{
+    if (value == H5VEC_LAYER_BOOLEAN)
+        return boolean_type();
+    return H5Tcopy(value == H5VEC_LAYER_FLOAT ? H5T_IEEE_F64LE : H5T_STD_I64LE);
+}
+
 /* The file's type of a role, a copy; negative on failure. */
 static hid_t role_type(enum h5vec_layer_role role, const struct h5vec_layer_shape *shape)
 {

@@ -242,6 +242,8 @@ static enum h5vec_status finish_column(struct h5vec_layer_writer *writer, struct
     if (object < 0)
         return h5vec_layer_error_hdf5(err, "%s: cannot be opened", path);
     status = h5vec_layer_write_name(object, column->link, column->def.name, err);
+    if (status == H5VEC_OK && column->def.time)
+        status = h5vec_layer_write_time_units(object, err);
     H5Oclose(object);
     return status;
 }

@@ -30,6 +30,12 @@ enum {
     MAX_RECORD = 256 * MIB,
 };
 
+_Static_assert((int)H5VEC_LAYER_INTEGER == (int)H5VEC_FORMAT_INTEGER &&
+                   (int)H5VEC_LAYER_FLOAT == (int)H5VEC_FORMAT_FLOAT &&
+                   (int)H5VEC_LAYER_BOOLEAN == (int)H5VEC_FORMAT_BOOLEAN &&
+                   (int)H5VEC_LAYER_TIME == (int)H5VEC_FORMAT_TIME,
+               "a column's type is passed on as it is");
+
 struct foreign {
     const char *name;
     const struct H5FD_h5vec_config *config;
@@ -159,7 +165,8 @@ static uint64_t batch_bytes(const struct h5vec_format_batch *batch, size_t colum
     uint64_t row = sizeof *batch->offsets + sizeof *batch->box + columns * sizeof *batch->columns->offsets;
     uint64_t bytes = batch->rows * row + (uint64_t)batch->offsets[batch->rows];
     for (size_t i = 0; i < columns; i++)
-        bytes += (uint64_t)batch->columns[i].offsets[batch->rows];
+        if (batch->columns[i].type == H5VEC_FORMAT_TEXT)
+            bytes += (uint64_t)batch->columns[i].offsets[batch->rows];
     return bytes;
 }
 
@@ -177,7 +184,9 @@ static enum h5vec_status append(struct foreign *foreign, struct h5vec_layer_writ
         return status;
     for (size_t i = 0; i < columns; i++) {
         const struct h5vec_format_column *column = &batch->columns[i];
-        values[i] = (struct h5vec_layer_values){column->data, column->offsets, column->valid};
+        bool text = column->type == H5VEC_FORMAT_TEXT;
+        values[i] =
+            (struct h5vec_layer_values){text ? column->data : column->values, column->offsets, column->valid};
     }
     struct h5vec_layer_rows rows = {batch->rows,  batch->wkb,      batch->offsets, batch->box,
                                     batch->valid, batch->vertices, values};
@@ -234,6 +243,23 @@ static enum h5vec_status finish(const struct foreign *foreign, struct h5vec_laye
     return status;
 }
 
+/* The definition of a column; its type is the caller's to close. */
+static enum h5vec_status define(const struct h5vec_format_reader *reader, size_t i,
+                                struct h5vec_layer_column_def *def, struct h5vec_error *err)
+{
+    enum h5vec_format_type type = h5vec_format_column_type(reader, i);
+    *def = (struct h5vec_layer_column_def){.name = h5vec_format_column_name(reader, i),
+                                           .kind = H5VEC_LAYER_TEXT};
+    if (type == H5VEC_FORMAT_TEXT)
+        return H5VEC_OK;
+    def->shape.type = h5vec_layer_value_type((enum h5vec_layer_value)type);
+    if (def->shape.type < 0)
+        return h5vec_layer_error_hdf5(err, "column %s: its type cannot be made", def->name);
+    def->kind = H5VEC_LAYER_FIXED;
+    def->time = type == H5VEC_FORMAT_TIME;
+    return H5VEC_OK;
+}
+
 static enum h5vec_status new_writer(struct foreign *foreign, hid_t file, struct h5vec_layer_writer **writer,
                                     struct h5vec_error *err)
 {
@@ -242,10 +268,14 @@ static enum h5vec_status new_writer(struct foreign *foreign, hid_t file, struct 
     struct h5vec_layer_column_def *defs = calloc(columns + 1, sizeof *defs);
     if (!defs)
         return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "no memory for %zu columns", columns);
+    enum h5vec_status status = H5VEC_OK;
+    for (size_t i = 0; i < columns && status == H5VEC_OK; i++)
+        status = define(foreign->reader, i, &defs[i], err);
+    if (status == H5VEC_OK)
+        status = h5vec_layer_writer_new(file, "layer", &storage, defs, columns, writer, err);
     for (size_t i = 0; i < columns; i++)
-        defs[i] = (struct h5vec_layer_column_def){.name = h5vec_format_column_name(foreign->reader, i),
-                                                  .kind = H5VEC_LAYER_TEXT};
-    enum h5vec_status status = h5vec_layer_writer_new(file, "layer", &storage, defs, columns, writer, err);
+        if (defs[i].kind == H5VEC_LAYER_FIXED && defs[i].shape.type > 0)
+            H5Tclose(defs[i].shape.type);
     free(defs);
     return status;
 }

@@ -169,6 +169,27 @@ def check_text_column(layer, name, values):
     check_optional_validity("valid", layer.get("valid", {}), name, [v is not None for v in values])
 
 
+TYPES = {int: "<i8", float: "<f8", bool: "?", np.datetime64: "<i8"}
+
+
+def check_fixed_column(layer, name, values):
+    """A column of int, float, bool or numpy's datetime64 in microseconds; None is a missing value, stored as 0."""
+    where = f"columns/{name}"
+    kind = next(type(v) for v in values if v is not None)
+    column = layer.get(where)
+    check(isinstance(column, h5py.Dataset), f"{where} is no dataset: {column}")
+    plain = [0 if v is None else int(v.astype("i8")) if kind is np.datetime64 else v for v in values]
+    same_bits(where, np.array(plain, TYPES[kind]), column[()])
+    units = column.attrs.get("units")
+    check((units == b"microseconds since 1970-01-01T00:00:00Z") == (kind is np.datetime64), f"{where}: units {units}")
+    check_optional_validity("valid", layer.get("valid", {}), name, [v is not None for v in values])
+
+
+def check_column(layer, name, values):
+    text = all(v is None or isinstance(v, bytes) for v in values)
+    (check_text_column if text else check_fixed_column)(layer, name, values)
+
+
 def union_box(rows):
     boxes = [r.box() for r in rows if r is not None and r.points()]
     return [min(b[0] for b in boxes), min(b[1] for b in boxes), max(b[2] for b in boxes), max(b[3] for b in boxes)] if boxes else None
@@ -201,7 +222,7 @@ def check_geo(layer, rows, crs):
 
 
 def check_layer(path, name, rows, columns=None, crs=None):
-    """The layer holds exactly these rows (G or None) and text columns ({name: [bytes or None]})."""
+    """The layer holds exactly these rows (G or None) and columns ({name: [bytes, int, ... or None]})."""
     with h5py.File(path, "r") as f:
         check(name in f, f"no layer {name}: {list(f)}")
         layer = f[name]
@@ -215,7 +236,7 @@ def check_layer(path, name, rows, columns=None, crs=None):
         for dataset in ("wkb", "offsets", "bbox"):
             check(layer["geometry/" + dataset].maxshape[0] is None, f"{dataset} cannot grow")
         for column, values in (columns or {}).items():
-            check_text_column(layer, column, values)
+            check_column(layer, column, values)
         check(set(layer.get("columns", {})) == set(columns or {}), f"columns {list(layer.get('columns', {}))}")
         check_geo(layer, rows, crs)
         check_blocks(layer, blocks_of(rows, offsets))
@@ -231,7 +252,7 @@ def check_blocks(layer, want):
 
 
 def write_layer(path, rows, columns):
-    """A layer as h5py writes it; columns: {name: [bytes]}."""
+    """A layer as h5py writes it; columns: {name: [bytes or int]}."""
     wkb = [b"" if r is None else r.wkb() for r in rows]
     offsets = offsets_of(wkb)
     with h5py.File(path, "w") as f:
@@ -249,6 +270,9 @@ def write_layer(path, rows, columns):
         for name, data in parts.items():
             g.create_dataset(name, data=data, maxshape=(None, *data.shape[1:]))
         for name, values in columns.items():
+            if isinstance(values[0], int):
+                layer.create_dataset(f"columns/{name}", data=np.array(values, "<i8"), maxshape=(None,))
+                continue
             for part, data in (("data", np.frombuffer(b"".join(values), "u1")), ("offsets", offsets_of(values))):
                 layer.create_dataset(f"columns/{name}/{part}", data=data, maxshape=(None,))
         layer.create_dataset("index/blocks", data=np.array(blocks_of(rows, offsets), BLOCK_TYPE), maxshape=(None,))
@@ -273,7 +297,8 @@ def csv_file(path, rows, columns, rng, column="WKT", place=1):
     names = list(columns)
     out.writerow(names[:place] + [column] + names[place:])
     for i, r in enumerate(rows):
-        cells = [columns[n][i].decode() if columns[n][i] is not None else "" for n in names]
+        values = [columns[n][i] for n in names]
+        cells = ["" if v is None else v.decode() if isinstance(v, bytes) else str(v) for v in values]
         out.writerow(cells[:place] + ["" if r is None else r.wkt(rng)] + cells[place:])
     return write(path, text.getvalue())
 

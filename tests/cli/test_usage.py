@@ -11,7 +11,7 @@ from h5model import assert_model, assert_same
 from h5oracle import concat
 from h5vtest import H5VCAT, H5VINFO, check, fails, main, merge, one_line, one_object, run, test
 
-OPTIONS = ["-o", "-i", "--layer", "--on-bad", "--force", "--buffer-size", "--chunk-size", "--write", "--compress", "--encoder", "--shuffle",
+OPTIONS = ["-o", "-i", "--layer", "--on-bad", "--wkt-column", "--x", "--y", "--types", "--allow-nonfinite", "--force", "--buffer-size", "--chunk-size", "--write", "--compress", "--encoder", "--shuffle",
            "--dry-run", "--verify", "--json", "--progress", "-q", "-v", "--help", "--version"]
 
 

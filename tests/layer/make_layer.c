@@ -64,7 +64,8 @@ int main(int argc, char **argv)
     if (!in || file < 0)
         return 2;
     h5vec_layer_geo_init(&geo);
-    must(h5vec_format_open(read_file, in, NULL, &reader, &err), &err);
+    const struct h5vec_format_options options = {.sizeof_options = sizeof options, .types = "*=text"};
+    must(h5vec_format_open(read_file, in, &options, &reader, &err), &err);
     size_t columns = h5vec_format_column_count(reader);
     struct h5vec_layer_column_def *defs = calloc(columns + 1, sizeof *defs);
     for (size_t c = 0; c < columns; c++)

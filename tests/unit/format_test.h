@@ -17,7 +17,7 @@
 struct feed {
     const char *data;
     size_t size, at, step, fail_at;
-    enum h5vec_format_on_bad on_bad;
+    struct h5vec_format_options options; /* max_record apart */
 };
 
 static inline enum h5vec_status feed_read(void *context, void *buffer, size_t size, size_t *got,
@@ -44,8 +44,33 @@ struct outcome {
     int32_t srid;
     char name[8];
     char columns[256]; /* "|name|name" */
+    char types[256];   /* "|integer|text" */
     struct h5vec_error err;
 };
+
+static inline void print_value(FILE *out, const struct h5vec_format_column *column, size_t row)
+{
+    static const uint8_t none[sizeof(int64_t)];
+    char number[VCODEC_NUMBER_MAX];
+    if (!column->valid[row])
+        fputc('~', out);
+    if (column->type == H5VEC_FORMAT_TEXT) {
+        int64_t begin = column->offsets[row], end = column->offsets[row + 1];
+        ck_assert(begin <= end && (row > 0 || begin == 0));
+        ck_assert(column->valid[row] || begin == end);
+        fprintf(out, "%.*s", (int)(end - begin), column->data ? column->data + begin : "");
+        return;
+    }
+    size_t size = column->type == H5VEC_FORMAT_BOOLEAN ? 1 : sizeof(int64_t);
+    if (!column->valid[row])
+        ck_assert_mem_eq((const uint8_t *)column->values + row * size, none, size);
+    else if (column->type == H5VEC_FORMAT_FLOAT)
+        fprintf(out, "%.*s", (int)vcodec_number_write(((const double *)column->values)[row], number), number);
+    else if (column->type == H5VEC_FORMAT_BOOLEAN)
+        fputs(((const uint8_t *)column->values)[row] ? "TRUE" : "FALSE", out);
+    else
+        fprintf(out, "%lld", (long long)((const int64_t *)column->values)[row]);
+}
 
 static inline void print_row(FILE *out, const struct h5vec_format_batch *batch, size_t row, size_t columns)
 {
@@ -58,13 +83,8 @@ static inline void print_row(FILE *out, const struct h5vec_format_batch *batch, 
         ck_assert_uint_eq(size, 0);
     fprintf(out, "%.*s", (int)length, wkt);
     for (size_t c = 0; c < columns; c++) {
-        const struct h5vec_format_column *column = &batch->columns[c];
-        int64_t begin = column->offsets[row], end = column->offsets[row + 1];
-        ck_assert(begin <= end && (row > 0 || begin == 0));
-        if (!column->valid[row])
-            ck_assert_int_eq(begin, end);
-        fprintf(out, "|%s%.*s", column->valid[row] ? "" : "~", (int)(end - begin),
-                column->data ? column->data + begin : "");
+        fputc('|', out);
+        print_value(out, &batch->columns[c], row);
     }
     fputc('\n', out);
 }
@@ -93,8 +113,9 @@ static inline void check_facts(const struct h5vec_format_batch *batch)
 static inline struct outcome read_feed(struct feed *feed, size_t max_bytes, size_t max_record)
 {
     struct outcome outcome = {0};
-    struct h5vec_format_options options = {
-        .sizeof_options = sizeof options, .max_record = max_record, .on_bad = feed->on_bad};
+    struct h5vec_format_options options = feed->options;
+    options.sizeof_options = sizeof options;
+    options.max_record = max_record;
     struct h5vec_format_reader *reader = NULL;
     size_t length = 0;
     FILE *out = open_memstream(&outcome.rows, &length);
@@ -106,6 +127,9 @@ static inline struct outcome read_feed(struct feed *feed, size_t max_bytes, size
             size_t used = strlen(outcome.columns);
             snprintf(outcome.columns + used, sizeof outcome.columns - used, "|%s",
                      h5vec_format_column_name(reader, c));
+            used = strlen(outcome.types);
+            snprintf(outcome.types + used, sizeof outcome.types - used, "|%s",
+                     h5vec_format_type_name(h5vec_format_column_type(reader, c)));
         }
         struct h5vec_format_batch batch;
         while ((outcome.status = h5vec_format_next(reader, max_bytes, &batch, &outcome.err)) == H5VEC_OK &&
@@ -190,7 +214,7 @@ static inline void check_skips(const char *input, const char *rows, uint64_t ski
                                 .size = strlen(input),
                                 .step = steps[s],
                                 .fail_at = SIZE_MAX,
-                                .on_bad = H5VEC_FORMAT_BAD_SKIP};
+                                .options.on_bad = H5VEC_FORMAT_BAD_SKIP};
             struct outcome o = read_feed(&feed, batches[b], 0);
             ck_assert_msg(o.status == H5VEC_OK, "%s: %s", input, o.err.msg);
             ck_assert_str_eq(o.rows, rows);
