@@ -68,7 +68,7 @@ struct h5vec_format_rows {
     struct vcodec_box *box;
     uint8_t *valid;
     uint64_t *vertices;
-    uint32_t geometry_types;
+    uint64_t geometry_types;
     uint64_t invalid;
     size_t columns;
     struct h5vec_format_builder *column;

@@ -132,7 +132,7 @@ void h5vec_format_rows_end(struct h5vec_format_rows *rows, const struct vcodec_i
     rows->vertices[row] = info ? info->vertices : 0;
     if (info) {
         rows->wkb_size += info->wkb_size;
-        rows->geometry_types |= UINT32_C(1) << ((unsigned)info->type - 1 + 8 * (unsigned)info->dim);
+        rows->geometry_types |= vcodec_type_bit(info->type, info->dim);
         rows->invalid += info->invalid;
     }
     rows->offsets[row + 1] = (int64_t)rows->wkb_size;

@@ -77,7 +77,7 @@ struct h5vec_format_batch {
     const uint8_t *valid;         /* rows, 1 = there, 0 = null (no bytes) */
     const uint64_t *vertices;     /* rows */
     const struct h5vec_format_column *columns; /* h5vec_format_column_count() of them */
-    uint32_t geometry_types; /* of this batch's rows: bit type - 1 + 8 * dim (enum vcodec_type, vcodec_dim) */
+    uint64_t geometry_types; /* of this batch's rows: vcodec_type_bit of each */
     uint64_t invalid;        /* rows that are structurally invalid, kept as they are */
 };
 

@@ -142,7 +142,7 @@ enum h5vec_status h5vcat_layers_crs(struct merge *m, int layer, uint32_t input,
 {
     struct layer_plan *l = &m->schema->layers[layer];
     if (l->crs_input == NOBODY) {
-        uint32_t types = l->geo.types;
+        uint64_t types = l->geo.types;
         h5vec_layer_geo_free(&l->geo);
         enum h5vec_status st = h5vec_layer_geo_copy(geo, &l->geo, err);
         l->geo.types = types;
@@ -260,7 +260,7 @@ static enum h5vec_status index_batch(struct indexing *x, const struct h5vec_laye
                                    x->m->inputs.names[input], l->path, (unsigned long long)(b->first_row + i),
                                    why.msg);
         if (!null)
-            l->geo.types |= 1u << ((unsigned)info.type - 1 + 8 * (unsigned)info.dim);
+            l->geo.types |= vcodec_type_bit(info.type, info.dim);
         enum h5vec_status st = add_feature(x, size, info.vertices, info.box, err);
         if (st)
             return st;
@@ -416,7 +416,7 @@ static enum h5vec_status share_borders(struct indexing *x, struct h5vec_error *e
 static void share_geo(struct merge *m, struct h5vec_layer_geo *geo)
 {
     double low[2] = {geo->box.xmin, geo->box.ymin}, high[2] = {geo->box.xmax, geo->box.ymax};
-    MPI_Allreduce(MPI_IN_PLACE, &geo->types, 1, MPI_UINT32_T, MPI_BOR, m->comm);
+    MPI_Allreduce(MPI_IN_PLACE, &geo->types, 1, MPI_UINT64_T, MPI_BOR, m->comm);
     MPI_Allreduce(MPI_IN_PLACE, low, 2, MPI_DOUBLE, MPI_MIN, m->comm);
     MPI_Allreduce(MPI_IN_PLACE, high, 2, MPI_DOUBLE, MPI_MAX, m->comm);
     geo->box = (struct vcodec_box){low[0], low[1], high[0], high[1]};

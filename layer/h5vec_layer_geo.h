@@ -16,7 +16,7 @@
     60000 /* bytes of attribute geo and of crs_source: HDF5 1.8 readers' attribute limit */
 
 struct h5vec_layer_geo {
-    uint32_t types; /* bit type - 1 + 8 * dim, as struct h5vec_format_batch has it */
+    uint64_t types; /* vcodec_type_bit of each that occurs */
     struct vcodec_box
         box;   /* union of the features' boxes; empty if nothing has one, or if it is not finite */
     char *crs; /* canonical PROJJSON text (keys sorted, no white space, shortest numbers); NULL: unknown */
@@ -60,7 +60,7 @@ bool h5vec_layer_geo_same_crs(const struct h5vec_layer_geo *a, const struct h5ve
 /* Add from's types and box to geo. The CRS stays: compare it first. */
 void h5vec_layer_geo_union(struct h5vec_layer_geo *geo, const struct h5vec_layer_geo *from);
 
-/* "Point", "LineString Z", "Polygon ZM"... of bit 0 .. 30 of a types mask (NULL for a bit without meaning).
+/* "Point", "LineString Z", "Polygon ZM"... of bit 0 .. 63 of a types mask (NULL for a bit without meaning).
  * name has room for H5VEC_LAYER_TYPE_NAME bytes, and is returned. */
 #define H5VEC_LAYER_TYPE_NAME 32
 const char *h5vec_layer_type_name(unsigned bit, char name[H5VEC_LAYER_TYPE_NAME]);

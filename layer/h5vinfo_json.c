@@ -53,10 +53,10 @@ static json_t *dataset_json(const struct h5vinfo_dataset *dataset)
                      size(dataset->unpacked));
 }
 
-static json_t *types_json(uint32_t types)
+static json_t *types_json(uint64_t types)
 {
     json_t *array = json_array();
-    for (unsigned bit = 0; bit < 32; bit++) {
+    for (unsigned bit = 0; bit < 64; bit++) {
         char name[H5VEC_LAYER_TYPE_NAME];
         if ((types >> bit & 1) && h5vec_layer_type_name(bit, name))
             json_array_append_new(array, json_string(name));

@@ -10,10 +10,10 @@
 #include <string.h>
 #include "cli_options.h"
 
-static void print_types(uint32_t types)
+static void print_types(uint64_t types)
 {
     const char *between = "";
-    for (unsigned bit = 0; bit < 32; bit++) {
+    for (unsigned bit = 0; bit < 64; bit++) {
         char name[H5VEC_LAYER_TYPE_NAME];
         if (!(types >> bit & 1) || !h5vec_layer_type_name(bit, name))
             continue;

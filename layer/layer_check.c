@@ -217,7 +217,7 @@ static enum h5vec_status check_row(struct h5vec_layer_check *check, const struct
     if (is_there) {
         status = check_wkb(check, row, batch->wkb + begin, (size_t)(end - begin), &info, &good, err);
         if (status == H5VEC_OK && good)
-            check->seen.types |= UINT32_C(1) << ((unsigned)info.type - 1 + 8 * (unsigned)info.dim);
+            check->seen.types |= vcodec_type_bit(info.type, info.dim);
     } else if (begin != end) {
         h5vec_layer_check_tell(check, H5VEC_LAYER_F_VALID,
                                H5VEC_LAYER_PATH_VALID ": row %" PRIu64 ": null, but has %" PRId64

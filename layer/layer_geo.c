@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TYPE_BITS UINT32_C(0x7F7F7F7F) /* seven types in each of four dimensions */
-
 void h5vec_layer_geo_init(struct h5vec_layer_geo *geo)
 {
     *geo = (struct h5vec_layer_geo){.box = vcodec_box_empty()};
@@ -70,10 +68,11 @@ void h5vec_layer_geo_union(struct h5vec_layer_geo *geo, const struct h5vec_layer
 const char *h5vec_layer_type_name(unsigned bit, char name[H5VEC_LAYER_TYPE_NAME])
 {
     static const char *const dims[] = {"", " Z", " M", " ZM"};
-    if (bit > 31 || !(TYPE_BITS >> bit & 1))
+    enum vcodec_type type;
+    enum vcodec_dim dim;
+    if (!vcodec_type_of_bit(bit, &type, &dim))
         return NULL;
-    snprintf(name, H5VEC_LAYER_TYPE_NAME, "%s%s", vcodec_type_name((enum vcodec_type)(bit % 8 + 1)),
-             dims[bit / 8]);
+    snprintf(name, H5VEC_LAYER_TYPE_NAME, "%s%s", vcodec_type_name(type), dims[dim]);
     return name;
 }
 
@@ -96,7 +95,7 @@ static void put_geo(FILE *out, const struct h5vec_layer_geo *geo)
     }
     fprintf(out, "\"crs\":%s,\"encoding\":\"WKB\",\"geometry_types\":[", geo->crs ? geo->crs : "null");
     const char *between = "";
-    for (unsigned bit = 0; bit < 32; bit++) {
+    for (unsigned bit = 0; bit < 64; bit++) {
         char name[H5VEC_LAYER_TYPE_NAME];
         if (!(geo->types >> bit & 1) || !h5vec_layer_type_name(bit, name))
             continue;
@@ -136,20 +135,20 @@ static enum h5vec_status invalid(struct h5vec_error *err, const char *what)
     return h5vec_error_set(err, H5VEC_E_LAYER_INVALID, 0, "attribute geo: %s", what);
 }
 
-static enum h5vec_status parse_types(const json_t *array, uint32_t *types, struct h5vec_error *err)
+static enum h5vec_status parse_types(const json_t *array, uint64_t *types, struct h5vec_error *err)
 {
-    uint32_t mask = 0;
+    uint64_t mask = 0;
     if (!json_is_array(array))
         return invalid(err, "geometry_types is not an array");
     for (size_t i = 0; i < json_array_size(array); i++) {
         const char *text = json_string_value(json_array_get(array, i));
         unsigned bit = 0;
         char name[H5VEC_LAYER_TYPE_NAME];
-        while (bit < 32 && !(h5vec_layer_type_name(bit, name) && text && strcmp(text, name) == 0))
+        while (bit < 64 && !(h5vec_layer_type_name(bit, name) && text && strcmp(text, name) == 0))
             bit++;
-        if (bit == 32)
+        if (bit == 64)
             return invalid(err, "geometry_types has something that is not a geometry type");
-        mask |= UINT32_C(1) << bit;
+        mask |= UINT64_C(1) << bit;
     }
     *types = mask;
     return H5VEC_OK;

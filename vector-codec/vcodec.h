@@ -15,7 +15,8 @@
 /* So many collections (multi-geometries are such) may stand one in another; more is H5VEC_E_DEPTH. */
 #define VCODEC_MAX_DEPTH 128
 
-/* OGC's seven types, numbered as in WKB. */
+/* OGC's types, numbered as in WKB. Those from CircularString on are read as WKB only, and never written as
+ * WKT. */
 enum vcodec_type {
     VCODEC_POINT = 1,
     VCODEC_LINESTRING = 2,
@@ -24,6 +25,14 @@ enum vcodec_type {
     VCODEC_MULTILINESTRING = 5,
     VCODEC_MULTIPOLYGON = 6,
     VCODEC_GEOMETRYCOLLECTION = 7,
+    VCODEC_CIRCULARSTRING = 8,
+    VCODEC_COMPOUNDCURVE = 9,
+    VCODEC_CURVEPOLYGON = 10,
+    VCODEC_MULTICURVE = 11,
+    VCODEC_MULTISURFACE = 12,
+    VCODEC_POLYHEDRALSURFACE = 15,
+    VCODEC_TIN = 16,
+    VCODEC_TRIANGLE = 17,
 };
 
 /* Which ordinates follow x and y. */
@@ -40,8 +49,9 @@ struct vcodec_box {
 };
 
 /* What one pass over a geometry tells. It is empty if no vertex has an x or y other than NaN, so that nothing
- * enters the box. It is (structurally) invalid if it has a line of one point, or a ring that has one to three
- * points or does not end at the x and y it begins with. SRIDs within a geometry must agree. */
+ * enters the box; a curve's box is that of its points, which an arc may leave. It is (structurally) invalid
+ * if it has a line of one point, or a ring that has one to three points or does not end at the x and y it
+ * begins with (rings that are curves are not judged). SRIDs within a geometry must agree. */
 struct vcodec_info {
     enum vcodec_type type; /* of the outermost geometry */
     enum vcodec_dim dim;
@@ -85,7 +95,8 @@ enum h5vec_status vcodec_wkt_read(const char *text, size_t size, unsigned flags,
 size_t vcodec_wkt_bound(size_t size);
 
 /* Write the WKT of a WKB geometry with the shortest digits that read back to the same doubles, no NUL.
- * snprintf-like: *length is always the full length; out holds min(*length, capacity) bytes of it. */
+ * snprintf-like: *length is always the full length; out holds min(*length, capacity) bytes of it. Curves,
+ * triangles and what has them are H5VEC_E_UNSUPPORTED. */
 enum h5vec_status vcodec_wkt_write(const uint8_t *wkb, size_t size, char *out, size_t capacity,
                                    size_t *length, struct h5vec_error *err);
 
@@ -109,7 +120,14 @@ size_t vcodec_number_write(double value, char out[VCODEC_NUMBER_MAX]);
  * gives cell 0 there. */
 uint64_t vcodec_hilbert(double x, double y, struct vcodec_box box);
 
-/* "Point", "LineString", ... as GeoParquet spells them, a constant string. */
+/* "Point", "LineString", ... as OGC and GeoParquet spell them, a constant string. */
 const char *vcodec_type_name(enum vcodec_type type);
+
+/* Types and dimensions as bits of a set: bit type - 1 + 8 * dim up to GeometryCollection, the others (in the
+ * order of their numbers, from 0) 32 + n + 8 * dim. */
+uint64_t vcodec_type_bit(enum vcodec_type type, enum vcodec_dim dim);
+
+/* Which ones bit 0 to 63 stands for; false: none. */
+bool vcodec_type_of_bit(unsigned bit, enum vcodec_type *type, enum vcodec_dim *dim);
 
 #endif

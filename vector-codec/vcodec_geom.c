@@ -79,7 +79,48 @@ const char *vcodec_code_name(uint32_t code)
 
 const char *vcodec_type_name(enum vcodec_type type)
 {
-    return type >= VCODEC_POINT && type <= VCODEC_GEOMETRYCOLLECTION ? vcodec_code_name(type) : "Unknown";
+    return vcodec_is_type(type) ? vcodec_code_name(type) : "Unknown";
+}
+
+bool vcodec_may_hold(enum vcodec_type collection, enum vcodec_type member)
+{
+    bool simple = member == VCODEC_LINESTRING || member == VCODEC_CIRCULARSTRING;
+    switch (collection) {
+    case VCODEC_GEOMETRYCOLLECTION:
+        return true;
+    case VCODEC_COMPOUNDCURVE:
+        return simple;
+    case VCODEC_CURVEPOLYGON:
+    case VCODEC_MULTICURVE:
+        return simple || member == VCODEC_COMPOUNDCURVE;
+    case VCODEC_MULTISURFACE:
+        return member == VCODEC_POLYGON || member == VCODEC_CURVEPOLYGON;
+    case VCODEC_POLYHEDRALSURFACE:
+        return member == VCODEC_POLYGON;
+    case VCODEC_TIN:
+        return member == VCODEC_TRIANGLE;
+    default:
+        return (int)member == (int)collection - 3;
+    }
+}
+
+uint64_t vcodec_type_bit(enum vcodec_type type, enum vcodec_dim dim)
+{
+    unsigned n = type <= VCODEC_GEOMETRYCOLLECTION ? type - 1u
+                 : type <= VCODEC_MULTISURFACE     ? type - VCODEC_CIRCULARSTRING + 32u
+                                                   : type - VCODEC_POLYHEDRALSURFACE + 37u;
+    return UINT64_C(1) << (n + 8u * dim);
+}
+
+bool vcodec_type_of_bit(unsigned bit, enum vcodec_type *type, enum vcodec_dim *dim)
+{
+    unsigned n = bit % 8;
+    *dim = (enum vcodec_dim)(bit / 8 % 4);
+    if (bit < 32)
+        *type = (enum vcodec_type)(n + 1);
+    else
+        *type = (enum vcodec_type)(n < 5 ? n + VCODEC_CIRCULARSTRING : n - 5 + VCODEC_POLYHEDRALSURFACE);
+    return bit < 64 && (bit >= 32 || n < 7);
 }
 
 const char *vcodec_dim_name(enum vcodec_dim dim)

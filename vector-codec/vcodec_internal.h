@@ -63,17 +63,20 @@ static inline uint32_t vcodec_ordinates(enum vcodec_dim dim)
     return dim == VCODEC_XY ? 2 : dim == VCODEC_XYZM ? 4 : 3;
 }
 
-/* "Point" to "Triangle" for WKB's type codes 1 to 17 (from 8 on: known, not supported), else NULL. */
+/* "Point" to "Triangle" for WKB's type codes 1 to 17, else NULL. */
 const char *vcodec_code_name(uint32_t code);
+
+/* Whether a code is one of enum vcodec_type; Curve and Surface (13 and 14) are names of families only. */
+static inline bool vcodec_is_type(uint32_t code)
+{
+    return code >= VCODEC_POINT && code <= VCODEC_TRIANGLE && code != 13 && code != 14;
+}
 
 /* "XY", "XYZ", "XYM", "XYZM", a constant string. */
 const char *vcodec_dim_name(enum vcodec_dim dim);
 
 /* May a geometry of this type be a direct member of a collection of that one? */
-static inline bool vcodec_may_hold(enum vcodec_type collection, enum vcodec_type member)
-{
-    return collection == VCODEC_GEOMETRYCOLLECTION || (int)member == (int)collection - 3;
-}
+bool vcodec_may_hold(enum vcodec_type collection, enum vcodec_type member);
 
 /* What a walk over a geometry meets, in order. A geometry or ring is followed by its points or members and by
  * its end; points come in blocks. An empty point has count 0 and no points. */

@@ -165,7 +165,7 @@ void vcodec_sink_end_ring(void *self)
 void vcodec_sink_end_geometry(void *self, enum vcodec_type type)
 {
     struct vcodec_sink *sink = self;
-    if (type == VCODEC_LINESTRING && sink->run == 1)
+    if ((type == VCODEC_LINESTRING || type == VCODEC_CIRCULARSTRING) && sink->run == 1)
         sink->info.invalid = true;
 }
 

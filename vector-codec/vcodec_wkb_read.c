@@ -77,7 +77,7 @@ static enum h5vec_status decode_type(struct walk *w, uint32_t code, struct head 
         return h5vec_error_set(
             w->err, H5VEC_E_WKB_TYPE, offset(w),
             "unknown WKB geometry type 0x%08" PRIx32 ": neither an ISO code nor EWKB's flags", code);
-    if (base > VCODEC_GEOMETRYCOLLECTION)
+    if (!vcodec_is_type(base))
         return h5vec_error_set(w->err, H5VEC_E_UNSUPPORTED, offset(w), "geometry type not supported: %s",
                                name);
     head->type = (enum vcodec_type)base;
@@ -200,24 +200,26 @@ static enum h5vec_status take_point_count(struct walk *w, const struct head *hea
     return take_count(w, head->big_endian, vcodec_ordinates(head->dim) * sizeof(double), "points", count);
 }
 
+/* A line, of straight parts or of arcs. */
 static enum h5vec_status linestring(struct walk *w, const struct head *head)
 {
     uint32_t count = 0;
     enum h5vec_status status = take_point_count(w, head, &count);
     if (status)
         return status;
-    w->visitor->geometry(w->self, VCODEC_LINESTRING, head->dim, count);
+    w->visitor->geometry(w->self, head->type, head->dim, count);
     points(w, head, count);
     return H5VEC_OK;
 }
 
+/* A polygon or triangle. */
 static enum h5vec_status polygon(struct walk *w, const struct head *head)
 {
     uint32_t rings = 0;
     enum h5vec_status status = take_count(w, head->big_endian, sizeof rings, "rings", &rings);
     if (status)
         return status;
-    w->visitor->geometry(w->self, VCODEC_POLYGON, head->dim, rings);
+    w->visitor->geometry(w->self, head->type, head->dim, rings);
     for (uint32_t i = 0; i < rings; i++) {
         uint32_t count = 0;
         status = take_point_count(w, head, &count);
@@ -275,9 +277,11 @@ static enum h5vec_status geometry(struct walk *w, struct parent parent)
         status = point(w, &head);
         break;
     case VCODEC_LINESTRING:
+    case VCODEC_CIRCULARSTRING:
         status = linestring(w, &head);
         break;
     case VCODEC_POLYGON:
+    case VCODEC_TRIANGLE:
         status = polygon(w, &head);
         break;
     default:

@@ -13,6 +13,7 @@ struct text {
     bool follows;                        /* something stands before the next part in the same parentheses */
     unsigned depth;                      /* geometries that are open */
     uint8_t types[VCODEC_MAX_DEPTH + 2]; /* theirs */
+    enum vcodec_type unsupported;        /* the first type met that is not written; 0: none */
 };
 
 static void put(struct text *t, const char *text, size_t n)
@@ -50,6 +51,8 @@ static void text_geometry(void *self, enum vcodec_type type, enum vcodec_dim dim
     static const char *const tags[] = {"", " Z", " M", " ZM"};
     struct text *t = self;
     bool tagged = t->depth == 0 || t->types[t->depth - 1] == VCODEC_GEOMETRYCOLLECTION;
+    if (type > VCODEC_GEOMETRYCOLLECTION && !t->unsupported)
+        t->unsupported = type;
     separate(t);
     if (tagged) {
         put_word(t, vcodec_type_name(type));
@@ -115,6 +118,9 @@ enum h5vec_status vcodec_wkt_write(const uint8_t *wkb, size_t size, char *out, s
     bool has_srid;
     int32_t srid;
     enum h5vec_status status = vcodec_wkb_walk(wkb, size, &visitor, &t, &has_srid, &srid, err);
+    if (!status && t.unsupported)
+        return h5vec_error_set(err, H5VEC_E_UNSUPPORTED, 0, "geometry type not supported as WKT: %s",
+                               vcodec_type_name(t.unsupported));
     if (!status)
         *length = t.length;
     return status;

@@ -49,7 +49,7 @@ struct foreign {
     uint64_t chunks; /* bytes of all that are being filled, once they are touched */
     uint64_t rows;
     uint64_t bytes; /* of rows so far: about what they take in the file */
-    uint32_t geometry_types;
+    uint64_t geometry_types;
 };
 
 /* ---- The memory of the core driver's file ---- */

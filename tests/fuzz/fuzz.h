@@ -44,7 +44,12 @@ static inline void check_canonical(const uint8_t *wkb, const struct vcodec_info 
     MUST(again.box.xmax == info->box.xmax && again.box.ymax == info->box.ymax);
 
     size_t length, length2;
-    MUST(vcodec_wkt_write(wkb, info->wkb_size, NULL, 0, &length, &err) == H5VEC_OK);
+    enum h5vec_status status = vcodec_wkt_write(wkb, info->wkb_size, NULL, 0, &length, &err);
+    if (status == H5VEC_E_UNSUPPORTED) { /* a curve: only WKB has it */
+        free(copy);
+        return;
+    }
+    MUST(status == H5VEC_OK);
     char *text = exactly(length), *text2 = exactly(length);
     MUST(vcodec_wkt_write(wkb, info->wkb_size, text, length, &length2, &err) == H5VEC_OK &&
          length2 == length);

@@ -378,7 +378,9 @@ START_TEST(test_type_names)
     ck_assert_str_eq(h5vec_layer_type_name(30, name), "GeometryCollection ZM");
     ck_assert_ptr_null(h5vec_layer_type_name(7, name));
     ck_assert_ptr_null(h5vec_layer_type_name(31, name));
-    ck_assert_ptr_null(h5vec_layer_type_name(32, name));
+    ck_assert_str_eq(h5vec_layer_type_name(32, name), "CircularString");
+    ck_assert_str_eq(h5vec_layer_type_name(63, name), "Triangle ZM");
+    ck_assert_ptr_null(h5vec_layer_type_name(64, name));
 }
 END_TEST
 

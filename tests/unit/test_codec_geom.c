@@ -93,7 +93,8 @@ START_TEST(type_names)
 {
     ck_assert_str_eq(vcodec_type_name(VCODEC_POINT), "Point");
     ck_assert_str_eq(vcodec_type_name(VCODEC_GEOMETRYCOLLECTION), "GeometryCollection");
-    ck_assert_str_eq(vcodec_type_name((enum vcodec_type)8), "Unknown");
+    ck_assert_str_eq(vcodec_type_name(VCODEC_TRIANGLE), "Triangle");
+    ck_assert_str_eq(vcodec_type_name((enum vcodec_type)13), "Unknown");
     ck_assert_str_eq(vcodec_type_name((enum vcodec_type)0), "Unknown");
 }
 END_TEST
