@@ -97,7 +97,8 @@ static const struct h5vec_cli cli = {
     .program = "h5vcat",
     .usage = "mpiexec -n RANKS h5vcat -o FILE [options] INPUT...",
     .summary = "Merge HDF5 files, layers, WKT and CSV texts into one plain HDF5 file, in parallel.\n"
-               "Datasets are concatenated along their first dimension in the order of the inputs.",
+               "Datasets are concatenated along their first dimension in the order of the inputs.\n"
+               "The input - is text from standard input.",
     .options = table,
     .count = sizeof table / sizeof *table,
     .footer = "Exit status: 0 done; 1 failed; 2 wrong usage, existing output, or a plan that does not\n"
@@ -350,6 +351,11 @@ static enum h5vec_status collect_inputs(struct command *c, char **argv, int coun
             c->inputs[n++] = line;
         line = next;
     }
+    for (size_t i = 0; i < n && c->list && strcmp(c->list, "-") == 0; i++)
+        if (strcmp(c->inputs[i], "-") == 0)
+            return h5vec_error_set(
+                err, H5VEC_E_USAGE, 0,
+                "standard input is the list (-i -), and cannot be an input (-) as well; try --help");
     c->merge.inputs = c->inputs;
     c->merge.input_count = n;
     return H5VEC_OK;

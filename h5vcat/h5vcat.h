@@ -61,7 +61,7 @@ typedef void (*h5vcat_say)(void *context, enum h5vcat_message kind, const char *
 struct h5vcat_options {
     size_t sizeof_options; /* sizeof(struct h5vcat_options) */
     const char *output;
-    const char *const *inputs; /* in the order of their rows in the output */
+    const char *const *inputs; /* in the order of their rows in the output; "-": rank 0's standard input */
     size_t input_count;
     const char *layer; /* name of the layer made of text inputs; NULL: "layer" */
     enum h5vcat_on_bad on_bad;

@@ -92,8 +92,22 @@ static enum h5vec_status deal(struct inputs *in, int rank, int ranks, struct h5v
     return H5VEC_OK;
 }
 
-enum h5vec_status h5vcat_inputs_open(MPI_Comm comm, const struct h5vcat_options *options, struct inputs *in,
-                                     struct h5vec_error *err)
+/* Only text: an HDF5 file is opened by its name, and a shapefile has several files. */
+static enum h5vec_status look_at_standard(int fd, uint64_t *size, uint8_t *text, struct h5vec_error *err)
+{
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return h5vec_error_set(err, H5VEC_E_IO, 0, "standard input: cannot stat its copy: %s",
+                               strerror(errno));
+    *size = (uint64_t)st.st_size;
+    *text = INPUT_TEXT;
+    return has_nul(fd) ? h5vec_error_set(err, H5VEC_E_REFUSED, 0,
+                                         "-: standard input must be text; give other files by their names")
+                       : H5VEC_OK;
+}
+
+enum h5vec_status h5vcat_inputs_open(MPI_Comm comm, const struct h5vcat_options *options, int standard,
+                                     struct inputs *in, struct h5vec_error *err)
 {
     int rank, ranks;
     MPI_Comm_rank(comm, &rank);
@@ -107,7 +121,8 @@ enum h5vec_status h5vcat_inputs_open(MPI_Comm comm, const struct h5vcat_options 
     if (!in->sizes || !in->text)
         st = h5vcat_no_memory(err);
     for (uint32_t i = (uint32_t)rank; i < in->count && !st; i += (uint32_t)ranks)
-        st = look_at(in->names[i], &in->sizes[i], &in->text[i], err);
+        st = h5vcat_is_standard(in->names[i]) ? look_at_standard(standard, &in->sizes[i], &in->text[i], err)
+                                              : look_at(in->names[i], &in->sizes[i], &in->text[i], err);
     st = h5vcat_agree(comm, st, err);
     if (st)
         return st;

@@ -37,9 +37,15 @@ struct inputs {
     int part_count;
 };
 
-/* Collective: look at every input and deal them out. */
-enum h5vec_status h5vcat_inputs_open(MPI_Comm comm, const struct h5vcat_options *options, struct inputs *in,
-                                     struct h5vec_error *err);
+/* Whether an input's name means standard input. */
+static inline bool h5vcat_is_standard(const char *name)
+{
+    return name[0] == '-' && name[1] == '\0';
+}
+
+/* Collective: look at every input and deal them out. standard: what standard input was copied to. */
+enum h5vec_status h5vcat_inputs_open(MPI_Comm comm, const struct h5vcat_options *options, int standard,
+                                     struct inputs *in, struct h5vec_error *err);
 void h5vcat_inputs_free(struct inputs *in);
 
 /* First row of n rows at a cut. */

@@ -131,7 +131,9 @@ static enum h5vec_status merge_open(struct merge *m, struct h5vec_error *err)
     if (!st)
         st = h5vcat_reader_new(m, &m->reader, err);
     st = h5vcat_agree(m->comm, st, err);
-    return st ? st : h5vcat_inputs_open(m->comm, m->options, &m->inputs, err);
+    if (!st)
+        st = h5vcat_standard_open(m, err);
+    return st ? st : h5vcat_inputs_open(m->comm, m->options, m->standard, &m->inputs, err);
 }
 
 static void merge_free(struct merge *m)
@@ -141,6 +143,8 @@ static void merge_free(struct merge *m)
     h5vcat_spool_free(m->spool);
     h5vcat_schema_free(m->schema);
     h5vcat_inputs_free(&m->inputs);
+    if (m->standard >= 0)
+        close(m->standard);
     free(m->streams);
     free(m->rows_buffer);
     free(m->left_out);
@@ -251,7 +255,7 @@ enum h5vec_status h5vcat_merge(MPI_Comm comm, const struct h5vcat_options *optio
                                struct h5vcat_report *report, struct h5vec_error *err)
 {
     struct h5vcat_options normal;
-    struct merge m = {.options = &normal};
+    struct merge m = {.options = &normal, .standard = -1};
     char *layer = NULL;
     H5E_auto2_t print;
     void *print_data;

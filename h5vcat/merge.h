@@ -41,6 +41,7 @@ struct merge {
     int vertices; /* spool stream: uint64 a feature of text inputs, or -1 */
     struct coder *coder;
     struct reader *reader;
+    int standard;          /* the copy of standard input, open; -1: it is no input */
     int most_parts;        /* parts of the rank with the most */
     uint64_t input_chunk;  /* bytes of the largest chunk of any input, decoded */
     struct budget {        /* --buffer-size, dealt out by the plan; bytes */
@@ -70,6 +71,9 @@ void h5vcat_merge_say(const struct merge *m, enum h5vcat_message kind, const cha
 /* So many more bytes of values have been read. Local; rank 0 tells its own progress, which the others keep up
  * with. */
 void h5vcat_merge_progress(struct merge *m, uint64_t bytes);
+
+/* standard.c, collective: if standard input is among the inputs, copy rank 0's for all. */
+enum h5vec_status h5vcat_standard_open(struct merge *m, struct h5vec_error *err);
 
 /* gather.c, collective: make the schema from the first input, compare every input with it, collect the
  * numbers of this rank's rows and the properties that the plan needs. Text inputs are spooled on the way. */

@@ -78,7 +78,8 @@ static enum h5vec_status text_open(struct merge *m, uint32_t input, bool spoolin
                                    struct h5vec_error *err)
 {
     *t = (struct text){.m = m, .name = m->inputs.names[input]};
-    t->fd = open(t->name, O_RDONLY | O_CLOEXEC);
+    t->fd = h5vcat_is_standard(t->name) ? fcntl(m->standard, F_DUPFD_CLOEXEC, 0)
+                                        : open(t->name, O_RDONLY | O_CLOEXEC);
     if (t->fd < 0)
         return h5vec_error_set(err, H5VEC_E_IO, 0, "%s: cannot open: %s", t->name, strerror(errno));
     struct h5vec_format_options options = {.sizeof_options = sizeof options,
