@@ -207,6 +207,7 @@ struct h5vec_format_reader {
     size_t field_count;      /* fields of every record */
     size_t geometry_field;   /* which of them is the geometry, as WKT ... */
     size_t x_field, y_field; /* ... or its coordinates; NO_FIELD: it is not so */
+    char separator;          /* of fields, in lines of WKT */
     size_t taken;            /* bytes of input in the batch at hand */
     uint64_t bad;            /* malformed records that were no error */
     struct h5vec_format_options options;

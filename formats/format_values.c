@@ -253,7 +253,7 @@ static bool read_value(enum h5vec_format_type type, const char *text, size_t siz
 unsigned h5vec_format_value_types(const char *text, size_t size, bool nonfinite)
 {
     unsigned types = 0;
-    union value value;
+    union value value = {0};
     trim(&text, &size);
     for (unsigned type = 0; type < H5VEC_FORMAT_TYPES; type++)
         if (read_value((enum h5vec_format_type)type, text, size, true, nonfinite, &value))
@@ -286,7 +286,7 @@ enum h5vec_status h5vec_format_value_set(struct h5vec_format_rows *rows, size_t 
                                          size_t size, bool nonfinite, struct h5vec_error *err)
 {
     const struct h5vec_format_builder *column = &rows->column[i];
-    union value value;
+    union value value = {0};
     trim(&text, &size);
     if (size == 0)
         return H5VEC_OK;

@@ -77,24 +77,24 @@ struct h5vec_format_batch {
     const uint8_t *valid;         /* rows, 1 = there, 0 = null (no bytes) */
     const uint64_t *vertices;     /* rows */
     const struct h5vec_format_column *columns; /* h5vec_format_column_count() of them */
-    uint64_t geometry_types; /* of this batch's rows: vcodec_type_bit of each */
-    uint64_t invalid;        /* rows that are structurally invalid, kept as they are */
+    uint64_t geometry_types;                   /* of this batch's rows: vcodec_type_bit of each */
+    uint64_t invalid;                          /* rows that are structurally invalid, kept as they are */
 };
 
 struct h5vec_format_reader;
 
-/* Recognise the input by its content and start reading: WKT, one a line (blank lines skipped; tab-separated
- * text around it becomes columns "column_1", ... numbered by their place), or CSV with a header (RFC 4180;
- * empty lines skipped). The geometry of CSV is the column called WKT, geometry, geom or the_geom in any case;
- * else, of several columns, the first whose value in the first record is WKT; else the points of two columns
- * of numbers called lon and lat, longitude and latitude, or x and y in any case (two such pairs are an error
- * that says what to name). The geometry's columns are no attributes. An empty WKT field, or two empty
- * coordinates, is a null geometry; an empty field of another column is no value, unless it is quoted ("", an
- * empty text). A column's type is the narrowest that its values in the first MiB of records fit, without
- * loss: boolean (true, false), integer (64 bits; no + and no zeros before), float (whole numbers up to 2^53),
- * time (ISO 8601: a date, or date and time with a zone, else in UTC, at most microseconds), else text. A
- * later value that does not fit makes its record malformed. A UTF-8 BOM is skipped. On success the caller
- * frees *reader. An empty input is WKT with no rows.
+/* Recognise the input by its content and start reading: WKT, one a line (blank lines skipped; text around
+ * it, separated by tabs, else by | or ;, becomes columns "column_1", ... numbered by their place), or CSV
+ * with a header (RFC 4180; empty lines skipped). The geometry of CSV is the column called WKT, geometry, geom
+ * or the_geom in any case; else, of several columns, the first whose value in the first record is WKT; else
+ * the points of two columns of numbers called lon and lat, longitude and latitude, or x and y in any case
+ * (two such pairs are an error that says what to name). The geometry's columns are no attributes. An empty
+ * WKT field, or two empty coordinates, is a null geometry; an empty field of another column is no value,
+ * unless it is quoted ("", an empty text). A column's type is the narrowest that its values in the first MiB
+ * of records fit, without loss: boolean (true, false), integer (64 bits; no + and no zeros before), float
+ * (whole numbers up to 2^53), time (ISO 8601: a date, or date and time with a zone, else in UTC, at most
+ * microseconds), else text. A later value that does not fit makes its record malformed. A UTF-8 BOM is
+ * skipped. On success the caller frees *reader. An empty input is WKT with no rows.
  */
 enum h5vec_status h5vec_format_open(h5vec_format_source source, void *context,
                                     const struct h5vec_format_options *options,

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * WKT, one geometry a line. Either a line is WKT as a whole, tabs included, or tabs divide it into fields,
- * one of which is the WKT; the first line decides which, and which field. Blank lines are skipped.
+ * WKT, one geometry a line. Either a line is WKT as a whole, tabs included, or tabs (or the character of
+ * another separator) divide it into fields, one of which is the WKT; the first line decides which, and which
+ * field. Blank lines are skipped.
  */
 #include "format_internal.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
-/* Divide line[0 .. size) at its tabs into reader->fields. */
+/* Divide line[0 .. size) at its separators into reader->fields. */
 static enum h5vec_status divide(struct h5vec_format_reader *reader, char *line, size_t size, size_t *count,
                                 struct h5vec_error *err)
 {
@@ -20,7 +22,7 @@ static enum h5vec_status divide(struct h5vec_format_reader *reader, char *line, 
                                             "the line has too many fields");
         if (!h5vec_format_grow(&reader->fields, &reader->fields_capacity, n + 1, sizeof *reader->fields))
             return h5vec_error_set(err, H5VEC_E_NOMEM, 0, "no memory for the fields of a line");
-        char *tab = line < end ? memchr(line, '\t', (size_t)(end - line)) : NULL;
+        char *tab = line < end ? memchr(line, reader->separator, (size_t)(end - line)) : NULL;
         char *stop = tab ? tab : end;
         reader->fields[n++] = (struct h5vec_format_field){.text = line, .size = (size_t)(stop - line)};
         if (!tab)
@@ -64,6 +66,10 @@ static bool is_whole_wkt(const struct h5vec_format_reader *reader, const char *l
 static size_t find_wkt(const struct h5vec_format_reader *reader, size_t count)
 {
     const char *wanted = reader->options.wkt_column;
+    /* "SRID=n;WKT" is one field. */
+    for (size_t i = 0; i < count && reader->separator == ';'; i++)
+        if (reader->fields[i].size >= 5 && strncasecmp(reader->fields[i].text, "SRID=", 5) == 0)
+            return H5VEC_FORMAT_NO_FIELD;
     for (size_t i = 0; i < count; i++) {
         char name[COLUMN_NAME];
         column_name(i, name);
@@ -74,26 +80,33 @@ static size_t find_wkt(const struct h5vec_format_reader *reader, size_t count)
     return H5VEC_FORMAT_NO_FIELD;
 }
 
+/* The first at which the first line divides into fields with WKT among them is the text's. */
+static const char separators[] = "\t|;";
+
 static enum h5vec_status probe(struct h5vec_format_reader *reader, size_t size, bool *is,
                                struct h5vec_error *err)
 {
     char *line = reader->input.buffer + reader->input.begin;
-    size_t count;
+    bool wkt = h5vec_format_is_wkt(line, size);
     if (reader->options.x_column)
         return H5VEC_OK;
-    if (!memchr(line, '\t', size) || (h5vec_format_is_wkt(line, size) && is_whole_wkt(reader, line, size))) {
-        reader->field_count = 1;
-        reader->geometry_field = 0;
-        *is = h5vec_format_is_wkt(line, size);
-        return H5VEC_OK;
+    for (const char *separator = separators; *separator && !(wkt && is_whole_wkt(reader, line, size));
+         separator++) {
+        reader->separator = *separator;
+        if (!memchr(line, *separator, size))
+            continue;
+        enum h5vec_status status = divide(reader, line, size, &reader->field_count, err);
+        if (status != H5VEC_OK)
+            return status;
+        reader->geometry_field = find_wkt(reader, reader->field_count);
+        *is = reader->geometry_field != H5VEC_FORMAT_NO_FIELD;
+        if (*is)
+            return name_columns(reader, err);
     }
-    enum h5vec_status status = divide(reader, line, size, &count, err);
-    if (status != H5VEC_OK)
-        return status;
-    reader->field_count = count;
-    reader->geometry_field = find_wkt(reader, count);
-    *is = reader->geometry_field != H5VEC_FORMAT_NO_FIELD;
-    return *is ? name_columns(reader, err) : H5VEC_OK;
+    reader->field_count = 1;
+    reader->geometry_field = 0;
+    *is = wkt;
+    return H5VEC_OK;
 }
 
 static enum h5vec_status record(struct h5vec_format_reader *reader, size_t *count, size_t *size,

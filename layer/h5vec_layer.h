@@ -147,6 +147,7 @@ struct h5vec_layer_column {
     const char *original; /* name as the source had it */
     enum h5vec_layer_kind kind;
     bool has_valid;   /* some value is missing */
+    bool time;        /* FIXED: H5VEC_LAYER_TIME */
     size_t row_bytes; /* FIXED: bytes of one row in memory (native type); TEXT: 0 */
     hid_t type;       /* FIXED: native memory type, the layer's; TEXT: H5I_INVALID_HID */
 };

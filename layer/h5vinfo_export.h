@@ -71,6 +71,7 @@ enum h5vinfo_kind {
     H5VINFO_UNSIGNED,
     H5VINFO_FLOAT,   /* of 4 or 8 bytes */
     H5VINFO_BOOLEAN, /* an enumeration of FALSE and TRUE, as h5py makes them */
+    H5VINFO_TIME,    /* H5VEC_LAYER_TIME: ISO 8601, in UTC */
 };
 
 /* H5VEC_E_UNSUPPORTED for other types, and for columns of several values a row. */

@@ -78,8 +78,11 @@ static json_t *columns_json(const struct h5vec_layer_info *info)
         const struct h5vec_layer_column *column = &info->column[i];
         char *type = column->kind == H5VEC_LAYER_FIXED ? h5vinfo_type_text(column->type) : NULL;
         json_array_append_new(array, json_pack("{s:o, s:o, s:s, s:b}", "name", text(column->original), "link",
-                                               text(column->link), "type", type ? type : "text", "nulls",
-                                               (int)column->has_valid));
+                                               text(column->link), "type",
+                                               column->time ? "time"
+                                               : type       ? type
+                                                            : "text",
+                                               "nulls", (int)column->has_valid));
         free(type);
     }
     return array;

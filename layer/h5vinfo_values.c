@@ -94,6 +94,10 @@ enum h5vec_status h5vinfo_column_kind(const struct h5vec_layer_column *column, e
     bool one = column->row_bytes == size;
     if (one && class == H5T_STRING)
         return H5VEC_OK;
+    if (one && column->time) {
+        *kind = H5VINFO_TIME;
+        return H5VEC_OK;
+    }
     if (one && class == H5T_INTEGER && size <= sizeof(int64_t)) {
         *kind = H5Tget_sign(column->type) == H5T_SGN_NONE ? H5VINFO_UNSIGNED : H5VINFO_SIGNED;
         return H5VEC_OK;
@@ -128,6 +132,39 @@ static size_t integer_text(const void *at, size_t size, bool is_signed, char *to
     uint64_t natural = size == 1 ? v.u8 : size == 2 ? v.u16 : size == 4 ? v.u32 : v.u64;
     return (size_t)(is_signed ? snprintf(to, room, "%" PRId64, number)
                               : snprintf(to, room, "%" PRIu64, natural));
+}
+
+/* A day in the Gregorian calendar: years are taken to begin in March, so that a leap day is the last of its
+ * year (Howard Hinnant, "chrono-compatible low-level date algorithms", civil_from_days). */
+static void date_of(int64_t days, int *year, int *month, int *day)
+{
+    int64_t z = days + 719468, era = (z >= 0 ? z : z - 146096) / 146097, of_era = z - era * 146097;
+    int64_t of_year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+    int64_t of_days = of_era - (365 * of_year + of_year / 4 - of_year / 100), m = (5 * of_days + 2) / 153;
+    *day = (int)(of_days - (153 * m + 2) / 5 + 1);
+    *month = (int)(m < 10 ? m + 3 : m - 9);
+    *year = (int)(of_year + era * 400 + (*month <= 2));
+}
+
+/* Microseconds since 1970 as ISO 8601, the fraction where there is one. */
+static enum h5vec_status put_time(struct h5vinfo_text *text, const char *at, bool json,
+                                  struct h5vec_error *err)
+{
+    const int64_t second = 1000000, day = 86400 * second;
+    int64_t value;
+    char iso[64];
+    int year, month, day_of_month;
+    memcpy(&value, at, sizeof value);
+    int64_t days = value / day - (value % day < 0), rest = value - days * day, seconds = rest / second;
+    date_of(days, &year, &month, &day_of_month);
+    if (year < 0 || year > 9999)
+        return h5vec_error_set(err, H5VEC_E_UNSUPPORTED, 0, "a time outside of the years 0000 to 9999");
+    int n = snprintf(iso, sizeof iso, "%s%04d-%02d-%02dT%02d:%02d:%02d", json ? "\"" : "", year, month,
+                     day_of_month, (int)(seconds / 3600), (int)(seconds / 60 % 60), (int)(seconds % 60));
+    if (rest % second != 0)
+        n += snprintf(iso + n, sizeof iso - (size_t)n, ".%06d", (int)(rest % second));
+    n += snprintf(iso + n, sizeof iso - (size_t)n, "Z%s", json ? "\"" : "");
+    return h5vinfo_text_put(text, iso, (size_t)n, err);
 }
 
 /* A float32 is written as the double that it is. */
@@ -179,6 +216,8 @@ enum h5vec_status h5vinfo_put_value(struct h5vinfo_text *text, const struct h5ve
                                 integer_text(at, size, kind == H5VINFO_SIGNED, digits, sizeof digits), err);
     case H5VINFO_FLOAT:
         return put_float(text, at, size, json, err);
+    case H5VINFO_TIME:
+        return put_time(text, at, json, err);
     case H5VINFO_BOOLEAN:
         return h5vinfo_text_put(text, *at ? "true" : "false", *at ? 4 : 5, err);
     default:

@@ -115,6 +115,13 @@ enum h5vec_status h5vec_layer_write_time_units(hid_t dataset, struct h5vec_error
 enum h5vec_status h5vec_layer_is_time(hid_t dataset, bool *is, struct h5vec_error *err)
 {
     char *units = NULL;
+    hid_t type = H5Dget_type(dataset);
+    bool fits = type >= 0 && H5Tequal(type, H5T_STD_I64LE) > 0;
+    if (type >= 0)
+        H5Tclose(type);
+    *is = false;
+    if (!fits)
+        return H5VEC_OK;
     enum h5vec_status status = h5vec_layer_attribute_read(dataset, "units", &units, err);
     if (status == H5VEC_E_LAYER_INVALID) /* some text, or another thing: not ours */
         status = H5VEC_OK;

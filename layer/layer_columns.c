@@ -98,6 +98,8 @@ static enum h5vec_status open_column(struct h5vec_layer *layer, size_t i, struct
             &parts->fixed, err);
         if (status == H5VEC_OK)
             status = describe_fixed(&parts->fixed, column, err);
+        if (status == H5VEC_OK)
+            status = h5vec_layer_is_time(parts->fixed.id, &column->time, err);
     } else {
         status = h5vec_layer_invalid(err, path, "neither a dataset nor a text column's group");
     }

@@ -27,6 +27,7 @@
 enum H5FD_h5vec_image { H5FD_H5VEC_IMAGE_AUTO, H5FD_H5VEC_IMAGE_ALWAYS, H5FD_H5VEC_IMAGE_NEVER };
 enum H5FD_h5vec_flush { H5FD_H5VEC_FLUSH_OS, H5FD_H5VEC_FLUSH_DISK };
 enum H5FD_h5vec_bad { H5FD_H5VEC_BAD_ERROR, H5FD_H5VEC_BAD_SKIP };
+enum H5FD_h5vec_types { H5FD_H5VEC_TYPES_INFER, H5FD_H5VEC_TYPES_TEXT };
 
 /* Settings of a file. Begins with its own size, so that it can grow. All zero (but for the size) is the
  * defaults. In a configuration string the keys are these names, sizes as in "64MiB", alignment as "align". */
@@ -51,6 +52,7 @@ struct H5FD_h5vec_config {
     /* Reading, adaptive meta_block: bytes of other things that are read to reach more metadata, which saves a
      * read; 0: 32 KiB; NONE. */
     hsize_t meta_gap;
+    enum H5FD_h5vec_types types; /* of what is not HDF5: columns are typed (docs/format.md), or all text */
 };
 
 #ifdef __cplusplus

@@ -47,12 +47,14 @@ static const struct key keys[] = {
     {"flush", AT(flush), "os|disk", 0, 0, 0, false, false},
     {"foreign_max", AT(foreign_max), NULL, 1, TIB, GIB, false, false},
     {"bad", AT(bad), "error|skip", 0, 0, 0, false, false},
+    {"types", AT(types), "infer|text", 0, 0, 0, false, false},
 };
 enum { KEYS = sizeof keys / sizeof keys[0] };
 
 _Static_assert(sizeof(enum H5FD_h5vec_image) == sizeof(unsigned) &&
                    sizeof(enum H5FD_h5vec_flush) == sizeof(unsigned) &&
-                   sizeof(enum H5FD_h5vec_bad) == sizeof(unsigned),
+                   sizeof(enum H5FD_h5vec_bad) == sizeof(unsigned) &&
+                   sizeof(enum H5FD_h5vec_types) == sizeof(unsigned),
                "choices are read and written as unsigned");
 
 struct span {

@@ -359,6 +359,7 @@ static enum h5vec_status open_reader(struct foreign *foreign, int fd, struct h5v
         .max_record = max_record > MAX_RECORD ? MAX_RECORD
                       : max_record > 1        ? (size_t)max_record
                                               : 1,
+        .types = foreign->config->types == H5FD_H5VEC_TYPES_TEXT ? "*=text" : NULL,
         .on_bad =
             foreign->config->bad == H5FD_H5VEC_BAD_SKIP ? H5VEC_FORMAT_BAD_SKIP : H5VEC_FORMAT_BAD_ERROR,
     };

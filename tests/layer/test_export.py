@@ -101,6 +101,9 @@ def typed_layer(folder):
         group["f4"] = np.array([0.1, -0.0, 1e30, 5, 1e-45], "<f4")
         group["f8"] = np.array([0.1, -0.0, 1e300, 5e-324, 17], ">f8")
         group["flag"] = np.array([True, False, True, True, False])
+        times = ["1970-01-01", "1969-12-31T23:59:59.999999", "2024-02-29T12:34:56", "0000-01-01", "9999-12-31T23:59:59.5"]
+        group["t"] = np.array(times, "M8[us]").astype("<i8")
+        group["t"].attrs["units"] = np.bytes_(b"microseconds since 1970-01-01T00:00:00Z")
         group["s"] = np.array([b"ab", b"", b"c,d", b'"', b"abcde"], "S5")
         valid["f8"] = np.array([1, 1, 0, 1, 1], "u1")
         valid["s"] = np.array([1, 1, 1, 0, 1], "u1")
@@ -120,6 +123,8 @@ def test_types(folder):
                 got, property_ = rows[1 + i][c], features[i]["properties"][name]
                 if not valid[i]:
                     check(got == "" and property_ is None, f"{name} {i}: {got!r} {property_!r}")
+                elif name == "t":
+                    check(got == property_ and got[-1] == "Z" and np.datetime64(got[:-1], "us").astype("i8") == v, f"{name} {i}: {got!r} {property_!r}")
                 elif values.dtype.kind == "S":
                     check(got == property_ == v.decode(), f"{name} {i}: {got!r} {property_!r}")
                 elif values.dtype.kind == "b":

@@ -131,6 +131,14 @@ static const struct {
      "|column_1|column_3",
      "|text|float",
      "POINT (1 2)|POINT (5 6)|7\n"},
+    {"7|POINT (1 2)|a;b\n", {0}, "|column_1|column_3", "|integer|text", "POINT (1 2)|7|a;b\n"},
+    {"7;POINT (1 2);a\n8;POINT (3 4);\n",
+     {0},
+     "|column_1|column_3",
+     "|integer|text",
+     "POINT (1 2)|7|a\nPOINT (3 4)|8|~\n"},
+    {"SRID=5;POINT (1 2)\n", {0}, "", "", "POINT (1 2)\n"},
+    {"a;b\tSRID=5;POINT (1 2)\t|\n", {0}, "|column_1|column_3", "|text|text", "POINT (1 2)|a;b||\n"},
     {"x,y\nnan,1\n+inf,-0\n", {.allow_nonfinite = true}, "", "", "POINT (nan 1)\nPOINT (inf -0)\n"},
 };
 
@@ -175,6 +183,7 @@ static const struct {
     {"g,g\n,1\n", {.wkt_column = "g"}, H5VEC_E_FORMAT_UNKNOWN, "several columns are called g: say #1 for"},
     {"x,y\n1,1\n", {.x_column = "x", .y_column = "#1"}, H5VEC_E_FORMAT_UNKNOWN, "x and y are the same"},
     {"x,y\nnan,nan\n", {.allow_nonfinite = true}, H5VEC_E_NONFINITE, "line 2, column 1: a point of nan only"},
+    {"7;SRID=5;POINT (1 2)\n", {0}, H5VEC_E_FORMAT_UNKNOWN, "neither WKT"}, /* whose is the SRID? */
     {"POINT (nan nan)\n", {.allow_nonfinite = true}, H5VEC_E_NONFINITE, "line 1, column "},
 };
 

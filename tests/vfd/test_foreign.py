@@ -123,6 +123,23 @@ def test_coordinates(folder):
 
 
 @test
+def test_types(folder):
+    """Columns are typed as their first values show; what does not fit later is an error, and types=text takes it."""
+    path = f"{folder}/a.csv"
+    with open(path, "w", encoding="utf-8") as f:
+        f.write("x,y,i,f,b,t\n1,2,7,0.5,true,1970-01-01T00:00:01Z\n3,4,,,,\n")
+    got, columns, _ = rows_of(path)
+    check(columns == {"i": [7, None], "f": [0.5, None], "b": [True, None], "t": [1000000, None]}, columns)
+    with open(path, "a", encoding="utf-8") as f:
+        f.write("5,6,1,1,true,\n" * 120000 + "5,6,1x,1,true,\n")
+    refused(path, "line 120004, column 5: column i: '1x' is not an integer")
+    _, columns, _ = rows_of(path, "types=text")
+    check(columns["i"][:3] == [b"7", None, b"1"] and columns["i"][-1] == b"1x" and columns["b"][0] == b"true", "as text")
+    _, columns, attributes = rows_of(path, "bad=skip")
+    check(attributes["h5vec_skipped"] == 1 and len(columns["i"]) == 120002, attributes)
+
+
+@test
 def test_examples(folder):
     """The files of examples/data, read with GDAL's reader of WKT."""
     if not ogr:

@@ -36,7 +36,7 @@ START_TEST(the_defaults_are_those_of_the_manual)
               c.image_max == 16 << 20);
     ck_assert(c.image == H5FD_H5VEC_IMAGE_AUTO && c.write_block == 4 << 20 && c.write_buffer == 64 << 20);
     ck_assert(c.async == 0 && c.flush == H5FD_H5VEC_FLUSH_OS && c.foreign_max == 1 << 30);
-    ck_assert(c.bad == H5FD_H5VEC_BAD_ERROR);
+    ck_assert(c.bad == H5FD_H5VEC_BAD_ERROR && c.types == H5FD_H5VEC_TYPES_INFER);
 }
 END_TEST
 
@@ -79,6 +79,7 @@ static const struct good {
     {"flush=disk", CHOICE(flush), H5FD_H5VEC_FLUSH_DISK},
     {"foreign_max=2GiB", SIZE(foreign_max), (hsize_t)2 << 30},
     {"bad=skip", CHOICE(bad), H5FD_H5VEC_BAD_SKIP},
+    {"types=text", CHOICE(types), H5FD_H5VEC_TYPES_TEXT},
     /* how it can be written */
     {" \tasync = 1\n", CHOICE(async), 1},
     {";; async=1 ; ;", CHOICE(async), 1},
@@ -108,12 +109,13 @@ START_TEST(many_keys_at_once)
     ck_assert(H5FD_h5vec_config_parse(
                   &c, "first_zone=1MiB;zone=2MiB;align=64KiB;meta_block=8KiB;meta_gap=4KiB;meta_cache=1GiB;"
                       "image_max=1MiB;image=never;write_block=1MiB;write_buffer=8MiB;async=1;"
-                      "flush=disk;foreign_max=1MiB;bad=skip") >= 0);
+                      "flush=disk;foreign_max=1MiB;bad=skip;types=text") >= 0);
     ck_assert(c.first_zone == 1 << 20 && c.zone == 2 << 20 && c.alignment == 65536 && c.meta_block == 8192 &&
               c.meta_gap == 4096);
     ck_assert(c.meta_cache == 1 << 30 && c.image_max == 1 << 20 && c.image == H5FD_H5VEC_IMAGE_NEVER);
     ck_assert(c.write_block == 1 << 20 && c.write_buffer == 8 << 20 && c.async == 1);
     ck_assert(c.flush == H5FD_H5VEC_FLUSH_DISK && c.foreign_max == 1 << 20 && c.bad == H5FD_H5VEC_BAD_SKIP);
+    ck_assert(c.types == H5FD_H5VEC_TYPES_TEXT);
 }
 END_TEST
 
