@@ -39,8 +39,10 @@ struct chunks {
     uint64_t file_size;
     size_t chunk_bytes;
     hsize_t dims[H5S_MAX_RANK], grid[H5S_MAX_RANK]; /* grid: chunks along each dimension */
-    struct entry *table;                            /* by chunk number, or NULL */
-    char *window;                                   /* bytes of the file from window_at on */
+    struct entry *table;                            /* by chunk number from table_first on, or NULL */
+    uint64_t table_first;
+    const char *memory; /* packed: what addresses count in, file_size bytes */
+    char *window;       /* bytes of the file from window_at on */
     uint64_t window_at;
     size_t window_length, window_room, ahead;
     struct slot *slots;
@@ -69,11 +71,26 @@ static int enter(const hsize_t *offset, unsigned mask, haddr_t address, hsize_t 
     return 0;
 }
 
+static void set_grid(struct chunks *c)
+{
+    for (int d = 0; d < c->form.rank; d++)
+        c->grid[d] = (c->dims[d] + c->form.chunk[d] - 1) / c->form.chunk[d];
+}
+
+/* Chunks along all dimensions but the first. */
+static uint64_t tiles_of(const struct chunks *c)
+{
+    uint64_t tiles = 1;
+    for (int d = 1; d < c->form.rank; d++)
+        tiles *= c->grid[d];
+    return tiles;
+}
+
 static enum h5vec_status make_table(struct chunks *c, struct h5vec_error *err)
 {
     uint64_t slots = 1;
+    set_grid(c);
     for (int d = 0; d < c->form.rank; d++) {
-        c->grid[d] = (c->dims[d] + c->form.chunk[d] - 1) / c->form.chunk[d];
         if (c->grid[d] && slots > MAX_TABLE / c->grid[d])
             return H5VEC_OK;
         slots *= c->grid[d];
@@ -92,7 +109,7 @@ static enum h5vec_status look_up(struct chunks *c, const hsize_t *offset, struct
                                  struct h5vec_error *err)
 {
     if (c->table) {
-        *e = c->table[chunk_number(c, offset)];
+        *e = c->table[chunk_number(c, offset) - c->table_first];
         return H5VEC_OK;
     }
     hsize_t size = 0;
@@ -112,6 +129,10 @@ static enum h5vec_status stored_bytes(struct chunks *c, uint64_t at, size_t size
 {
     if (at > c->file_size || size > c->file_size - at)
         return h5vec_error_set(err, H5VEC_E_DATA, at, "lies outside the file");
+    if (c->memory) {
+        *bytes = c->memory + at;
+        return H5VEC_OK;
+    }
     if (at >= c->window_at && at + size <= c->window_at + c->window_length) {
         *bytes = c->window + (at - c->window_at);
         return H5VEC_OK;
@@ -184,30 +205,34 @@ static enum h5vec_status decode(struct chunks *c, const hsize_t *offset, const s
 
 /* ---- The cache --------------------------------------------------------------------------------------- */
 
-static enum h5vec_status cached(struct chunks *c, const hsize_t *offset, const struct entry *e,
-                                const char **bytes, struct h5vec_error *err)
+/* The slot of a chunk: its own, or the one used longest ago, which is then free. NULL: out of memory. */
+static struct slot *find_slot(struct chunks *c, uint64_t number)
 {
-    uint64_t number = chunk_number(c, offset);
     struct slot *victim = &c->slots[0];
     for (int i = 0; i < c->slot_count; i++) {
-        if (c->slots[i].number == number) {
-            c->slots[i].used = ++c->clock;
-            *bytes = c->slots[i].bytes;
-            return H5VEC_OK;
-        }
+        if (c->slots[i].number == number)
+            return &c->slots[i];
         if (c->slots[i].used < victim->used)
             victim = &c->slots[i];
     }
     victim->number = UINT64_MAX;
     if (!victim->bytes)
         victim->bytes = malloc(c->chunk_bytes);
-    if (!victim->bytes)
-        return h5vcat_no_memory(err);
-    enum h5vec_status st = decode(c, offset, e, victim->bytes, err);
+    return victim->bytes ? victim : NULL;
+}
+
+static enum h5vec_status cached(struct chunks *c, const hsize_t *offset, const struct entry *e,
+                                const char **bytes, struct h5vec_error *err)
+{
+    uint64_t number = chunk_number(c, offset);
+    struct slot *slot = find_slot(c, number);
+    enum h5vec_status st = slot ? H5VEC_OK : h5vcat_no_memory(err);
+    if (!st && slot->number != number)
+        st = decode(c, offset, e, slot->bytes, err);
     if (st)
         return st;
-    *victim = (struct slot){number, ++c->clock, victim->bytes};
-    *bytes = victim->bytes;
+    *slot = (struct slot){number, ++c->clock, slot->bytes};
+    *bytes = slot->bytes;
     return H5VEC_OK;
 }
 
@@ -236,7 +261,7 @@ uint64_t h5vcat_chunks_form_bytes(const struct chunk_form *form)
     return bytes;
 }
 
-/* Everything but the table. */
+/* Everything but the table. file is negative if there is none. */
 static enum h5vec_status new_chunks(struct coder *coder, hid_t file, const struct chunk_form *form,
                                     const hsize_t *dims, uint64_t cache, struct chunks **out,
                                     struct h5vec_error *err)
@@ -256,13 +281,14 @@ static enum h5vec_status new_chunks(struct coder *coder, hid_t file, const struc
     enum h5vec_status status = c->slots ? H5VEC_OK : h5vcat_no_memory(err);
     for (int i = 0; i < c->slot_count && !status; i++)
         c->slots[i].number = UINT64_MAX;
-    if (!status && (H5Fget_vfd_handle(file, H5P_DEFAULT, (void **)&fd) < 0 || fstat(*fd, &st) < 0))
+    if (!status && file >= 0 &&
+        (H5Fget_vfd_handle(file, H5P_DEFAULT, (void **)&fd) < 0 || fstat(*fd, &st) < 0))
         status = h5vec_error_set(err, H5VEC_E_IO, 0, "cannot look at the file: %s", strerror(errno));
     if (status) {
         h5vcat_chunks_free(c);
         return status;
     }
-    c->fd = *fd;
+    c->fd = fd ? *fd : -1;
     c->file_size = (uint64_t)st.st_size;
     *out = c;
     return H5VEC_OK;
@@ -305,6 +331,35 @@ enum h5vec_status h5vcat_chunks_open_only(struct coder *coder, hid_t file, const
     return H5VEC_OK;
 }
 
+enum h5vec_status h5vcat_chunks_open_packed(struct coder *coder, const struct packed *packed,
+                                            const char *bytes, int rank, const hsize_t *dims, size_t element,
+                                            uint64_t cache, struct chunks **out, struct h5vec_error *err)
+{
+    struct chunks *c;
+    struct chunk_form form = {
+        .element = element, .rank = rank, .partial_unfiltered = packed->partial_unfiltered};
+    form.pipeline.count = packed->summed ? 2 : 1;
+    form.pipeline.filter[0].id = H5Z_FILTER_DEFLATE;
+    form.pipeline.filter[1].id = H5Z_FILTER_FLETCHER32;
+    memcpy(form.chunk, bytes, (size_t)rank * sizeof *form.chunk);
+    enum h5vec_status st = new_chunks(coder, H5I_INVALID_HID, &form, dims, cache, &c, err);
+    if (st)
+        return st;
+    c->dims[0] = packed->rows;
+    set_grid(c);
+    c->table_first = packed->first_slab * tiles_of(c);
+    c->memory = bytes;
+    c->file_size = packed->bytes;
+    c->table = malloc((size_t)packed->count * sizeof *c->table + 1);
+    if (!c->table) {
+        h5vcat_chunks_free(c);
+        return h5vcat_no_memory(err);
+    }
+    memcpy(c->table, bytes + (size_t)rank * sizeof(hsize_t), (size_t)packed->count * sizeof *c->table);
+    *out = c;
+    return H5VEC_OK;
+}
+
 void h5vcat_chunks_free(struct chunks *c)
 {
     if (!c)
@@ -340,9 +395,50 @@ static char *whole_chunk(const struct chunks *c, const struct box *chunk, const 
     return to + (chunk->start[0] - to_box->start[0]) * row;
 }
 
+/* Whether rows of the chunk are rows of to_box, all of them, with what pads them. */
+static bool rows_alike(const struct chunks *c, const struct box *chunk, const struct box *to_box,
+                       bool same_fill)
+{
+    for (int d = 1; d < c->form.rank; d++)
+        if (chunk->start[d] != to_box->start[d] || chunk->count[d] != to_box->count[d] ||
+            (!same_fill && chunk->start[d] + chunk->count[d] > c->dims[d]))
+            return false;
+    return !(c->form.partial_unfiltered && sticks_out(c, chunk->start));
+}
+
+/* Join a stored chunk's rows that are in part to the output's chunk, and put them into the array. */
+static enum h5vec_status join_chunk(struct chunks *c, struct join *join, const struct box *chunk,
+                                    const struct entry *e, const struct box *part, char *whole, char *to,
+                                    const struct box *to_box, bool *taken, struct h5vec_error *err)
+{
+    size_t row = c->chunk_bytes / (size_t)chunk->count[0];
+    size_t from = (size_t)(part->start[0] - chunk->start[0]) * row, bytes = (size_t)part->count[0] * row;
+    const char *stored = NULL;
+    *taken = false;
+    struct slot *slot = whole ? NULL : find_slot(c, chunk_number(c, chunk->start));
+    if (!whole && !slot)
+        return h5vcat_no_memory(err);
+    char *raw = whole ? whole : slot->bytes;
+    if (slot)
+        slot->number = UINT64_MAX;
+    enum h5vec_status st = stored_bytes(c, e->address, e->size, &stored, err);
+    if (!st)
+        st = h5vcat_join_stored(join, &c->form.pipeline, e->mask, stored, e->size, raw, c->chunk_bytes, from,
+                                from + bytes, (part->start[0] - to_box->start[0]) * row, taken, err);
+    if (st || !*taken)
+        return st;
+    c->raw_seen += inside_bytes(c, chunk->start);
+    c->stored_seen += e->size;
+    if (slot) {
+        *slot = (struct slot){chunk_number(c, chunk->start), ++c->clock, slot->bytes};
+        h5vcat_box_copy(part, c->form.element, raw, chunk, to, to_box);
+    }
+    return H5VEC_OK;
+}
+
 static enum h5vec_status read_chunk(struct chunks *c, const struct box *chunk, const struct box *what,
-                                    char *to, const struct box *to_box, const void *fill, bool *stored,
-                                    struct h5vec_error *err)
+                                    char *to, const struct box *to_box, const void *fill, struct join *join,
+                                    bool *stored, struct h5vec_error *err)
 {
     struct entry e = {.address = HADDR_UNDEF};
     struct box part;
@@ -361,6 +457,11 @@ static enum h5vec_status read_chunk(struct chunks *c, const struct box *chunk, c
     }
     *stored = true;
     char *whole = whole_chunk(c, chunk, what, to, to_box);
+    bool taken = false;
+    if (join && rows_alike(c, chunk, to_box, join->same_fill))
+        st = join_chunk(c, join, chunk, &e, &part, whole, to, to_box, &taken, err);
+    if (st || taken)
+        return st;
     if (whole)
         return decode(c, chunk->start, &e, whole, err);
     const char *bytes = NULL;
@@ -371,8 +472,8 @@ static enum h5vec_status read_chunk(struct chunks *c, const struct box *chunk, c
 }
 
 enum h5vec_status h5vcat_chunks_read(struct chunks *c, const struct box *what, void *to,
-                                     const struct box *to_box, const void *fill, bool *stored,
-                                     struct h5vec_error *err)
+                                     const struct box *to_box, const void *fill, struct join *join,
+                                     bool *stored, struct h5vec_error *err)
 {
     struct box chunk = {.rank = c->form.rank};
     *stored = false;
@@ -383,7 +484,7 @@ enum h5vec_status h5vcat_chunks_read(struct chunks *c, const struct box *what, v
         chunk.count[d] = c->form.chunk[d];
     }
     for (;;) {
-        enum h5vec_status st = read_chunk(c, &chunk, what, to, to_box, fill, stored, err);
+        enum h5vec_status st = read_chunk(c, &chunk, what, to, to_box, fill, join, stored, err);
         if (st)
             return st;
         int d = c->form.rank - 1;
@@ -394,4 +495,39 @@ enum h5vec_status h5vcat_chunks_read(struct chunks *c, const struct box *what, v
         if (d < 0)
             return H5VEC_OK;
     }
+}
+
+enum h5vec_status h5vcat_chunks_pack(struct chunks *c, uint64_t first, uint64_t count, char *bytes,
+                                     uint64_t room, struct packed *packed, struct h5vec_error *err)
+{
+    size_t dims = (size_t)c->form.rank * sizeof(hsize_t);
+    uint64_t tiles = tiles_of(c), begin = first / c->form.chunk[0],
+             slabs = (first + count - 1) / c->form.chunk[0] + 1 - begin, n = slabs * tiles;
+    packed->bytes = 0;
+    if (!c->table || !h5vcat_join_can(&c->form.pipeline) || room < dims ||
+        n > (room - dims) / sizeof(struct entry))
+        return H5VEC_OK;
+    uint64_t at = dims + n * sizeof(struct entry);
+    memcpy(bytes, c->form.chunk, dims);
+    for (uint64_t i = 0; i < n; i++) {
+        struct entry e = c->table[begin * tiles + i];
+        const char *stored = NULL;
+        if (e.address == HADDR_UNDEF || e.size > room - at)
+            return H5VEC_OK;
+        enum h5vec_status st = stored_bytes(c, e.address, e.size, &stored, err);
+        if (st) /* a chunk outside of the file: reading it as usual tells which */
+            return st == H5VEC_E_DATA ? H5VEC_OK : st;
+        memcpy(bytes + at, stored, e.size);
+        e.address = at;
+        memcpy(bytes + dims + i * sizeof e, &e, sizeof e);
+        at += e.size;
+    }
+    *packed = (struct packed){.rows = c->dims[0],
+                              .first_slab = begin,
+                              .count = n,
+                              .bytes = at,
+                              .summed = c->form.pipeline.count > 1,
+                              .partial_unfiltered = c->form.partial_unfiltered,
+                              .same_fill = packed->same_fill};
+    return H5VEC_OK;
 }

@@ -29,6 +29,7 @@ enum {
     OPT_COMPRESS,
     OPT_ENCODER,
     OPT_SHUFFLE,
+    OPT_SPLICE,
     OPT_CODEC,
     OPT_DRY_RUN,
     OPT_VERIFY,
@@ -69,6 +70,10 @@ static const struct h5vec_cli_option table[] = {
      "keep: the inputs' filters; none; deflate:N, N from 1 to 12", "keep"},
     {OPT_ENCODER, 0, "encoder", "NAME", false, "Output", "what deflates: libdeflate or zlib (--write=direct)",
      "libdeflate"},
+    {OPT_SPLICE, 0, "splice", "WHEN", false, "Output",
+     "join the inputs' deflate streams, not compress again, where\nfilters are deflate alone: auto: with "
+     "--compress=keep;\nalways: with deflate:N, too; never",
+     "auto"},
     {OPT_SHUFFLE, 0, "shuffle", "HOW", false, "Output", "keep, on or off", "keep"},
     {OPT_CODEC, 0, "codec", "NAME", false, "Output",
      "none, or vector: transform geometries before they are\ncompressed; reading then needs the plugin "
@@ -165,6 +170,7 @@ static enum h5vec_status handle_choice(struct command *c, int id, const char *va
 {
     static const char *const writes[] = {"direct", "collective"}, *const encoders[] = {"libdeflate", "zlib"},
                              *const shuffles[] = {"keep", "on", "off"}, *const codecs[] = {"none", "vector"},
+                             *const splices[] = {"auto", "always", "never"},
                              *const on_bads[] = {"stop", "skip", "null"};
     enum h5vec_status st = H5VEC_OK;
     int choice = 0;
@@ -185,6 +191,10 @@ static enum h5vec_status handle_choice(struct command *c, int id, const char *va
     case OPT_SHUFFLE:
         st = choose("--shuffle", value, shuffles, 3, &choice, err);
         c->merge.shuffle = (enum h5vcat_shuffle)choice;
+        break;
+    case OPT_SPLICE:
+        st = choose("--splice", value, splices, 3, &choice, err);
+        c->merge.splice = (enum h5vcat_splice_use)choice;
         break;
     case OPT_CODEC:
         st = choose("--codec", value, codecs, 2, &choice, err);

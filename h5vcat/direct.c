@@ -21,6 +21,7 @@
 #include "create.h"
 #include "exchange.h"
 #include "file.h"
+#include "join.h"
 #include "keep.h"
 #include "writer.h"
 
@@ -47,6 +48,7 @@ struct direct {
     char *encoded;  /* budget.encoded bytes */
     uint64_t encoded_size;
     struct keeper keeper;
+    struct join join;
     uint64_t written;       /* contiguous bytes of this round */
     bool created;           /* rank 0: the objects of the page are there */
     struct record *records; /* of this round */
@@ -149,6 +151,7 @@ static void direct_free(struct direct *d)
     h5vcat_exchange_free(d->exchange);
     if (d->fd >= 0)
         close(d->fd);
+    h5vcat_splice_free(d->join.splice);
     free(d->assembly);
     free(d->encoded);
     free(d->records);
@@ -168,6 +171,8 @@ static enum h5vec_status direct_open(struct merge *m, void **state, struct h5vec
         d->encoded = malloc(m->budget.encoded);
         d->sizes = calloc(2 * (size_t)m->ranks, sizeof *d->sizes);
         st = h5vcat_exchange_new(m, &d->exchange, err);
+        if (!st)
+            st = h5vcat_splice_new(&d->join.splice, err);
     }
     if (!d || !d->assembly || !d->encoded || !d->sizes)
         st = h5vcat_no_memory(err);
@@ -317,6 +322,33 @@ static enum h5vec_status add_record(struct direct *d, const struct record *r, st
     return H5VEC_OK;
 }
 
+/* A chunk has been encoded behind the others of the round, in size bytes. */
+static enum h5vec_status encoded(struct direct *d, int entry, uint64_t slab, uint64_t tile, size_t size,
+                                 struct h5vec_error *err)
+{
+    struct record r = {.address = d->encoded_size, /* relative until the place is known */
+                       .slab = slab,
+                       .tile = tile,
+                       .size = (uint32_t)size,
+                       .entry = (uint32_t)entry};
+    d->encoded_size += size;
+    return add_record(d, &r, err);
+}
+
+/* Count a chunk that is encoded as a whole, and why it is. */
+static void count_encoded(struct direct *d, const struct page_item *p, uint64_t bytes)
+{
+    struct h5vcat_report *r = &d->m->report;
+    uint64_t *const why[PLAN_JOINS_COUNT] = {[PLAN_JOINS] = &r->splice.shapes,
+                                             [PLAN_JOINS_NEVER] = &r->splice.off,
+                                             [PLAN_JOINS_FILTERS] = &r->splice.filters,
+                                             [PLAN_JOINS_VALUES] = &r->splice.values};
+    if (p->storage.pipeline.count == 0)
+        return;
+    r->splice.encoded += bytes;
+    *why[p->joins] += bytes;
+}
+
 /* Encode a whole chunk, padded, behind the others of the round. used: its bytes that are the dataset's. */
 static enum h5vec_status encode_chunk(struct direct *d, struct page *page, int entry, uint64_t slab,
                                       uint64_t tile, const void *raw, uint64_t bytes, uint64_t used,
@@ -329,13 +361,8 @@ static enum h5vec_status encode_chunk(struct direct *d, struct page *page, int e
     d->m->report.seconds_encode += h5vcat_merge_now() - begin;
     if (st)
         return st;
-    struct record r = {.address = d->encoded_size, /* relative until the place is known */
-                       .slab = slab,
-                       .tile = tile,
-                       .size = (uint32_t)size,
-                       .entry = (uint32_t)entry};
-    d->encoded_size += size;
-    return add_record(d, &r, err);
+    count_encoded(d, &page->items[entry], bytes);
+    return encoded(d, entry, slab, tile, size, err);
 }
 
 static uint64_t chunk_size(const struct merge *m, const struct page_item *p, const struct box *chunk)
@@ -355,6 +382,43 @@ static uint64_t pad(const struct merge *m, const struct page_item *p, const stru
     return h5vcat_box_volume(&inside) * it->element;
 }
 
+/* Join the next chunk from array's rows on, behind the others of the round. */
+static void begin_join(struct direct *d, struct page_item *p, const void *array, uint64_t bytes)
+{
+    h5vcat_join_begin(&d->join, &p->storage.pipeline, d->m->options->encoder, array,
+                      d->encoded + d->encoded_size, h5vcat_coder_bound(&p->storage.pipeline, bytes));
+}
+
+/* A chunk of which some pieces are runs. */
+static enum h5vec_status join_shared(struct direct *d, struct page_item *p, const struct shared *u,
+                                     struct h5vec_error *err)
+{
+    const struct span *span = h5vcat_exchange_spans(d->exchange, u);
+    uint64_t bytes = chunk_size(d->m, p, &u->chunk), end = span[u->spans - 1].at + span[u->spans - 1].bytes;
+    size_t element = d->m->schema->items[p->item].element, size = 0;
+    enum h5vec_status st = H5VEC_OK;
+    h5vcat_fill_elements(u->array + end, (size_t)((bytes - end) / element), element, p->fill);
+    begin_join(d, p, u->array, bytes);
+    for (int i = 0; i < u->spans && !st; i++) {
+        uint32_t adler;
+        const char *run = u->array + span[i].at;
+        if (!span[i].run)
+            continue;
+        memcpy(&adler, run, sizeof adler);
+        st = h5vcat_join_run(&d->join, run + sizeof adler, (size_t)span[i].run - sizeof adler, adler,
+                             (size_t)span[i].bytes, span[i].at, err);
+    }
+    if (!st)
+        st = h5vcat_join_finish(&d->join, &p->storage.pipeline, bytes, &size, err);
+    if (!st && size == 0)
+        st = h5vec_error_set(err, H5VEC_E_INTERNAL, 0, "%s: runs are larger than their chunk",
+                             d->m->schema->items[p->item].path);
+    if (st)
+        return st;
+    h5vcat_merge_joined(d->m, &d->join);
+    return encoded(d, u->entry, u->slab, u->tile, size, err);
+}
+
 /* Chunks that came together from several ranks. */
 static enum h5vec_status finish_shared(struct direct *d, struct page *page, struct h5vec_error *err)
 {
@@ -370,6 +434,8 @@ static enum h5vec_status finish_shared(struct direct *d, struct page *page, stru
                          H5P_DEFAULT, u->array) < 0)
                 st = h5vec_layer_error_hdf5(err, "%s: %s: cannot write", m->temporary,
                                             m->schema->items[p->item].path);
+        } else if (u->joined) {
+            st = join_shared(d, p, u, err);
         } else {
             uint64_t used = pad(m, p, &u->chunk, u->array);
             st = encode_chunk(d, page, u->entry, u->slab, u->tile, u->array, chunk_size(m, p, &u->chunk),
@@ -456,8 +522,17 @@ static enum h5vec_status own_chunk(struct direct *d, struct page *page, const st
         return H5VEC_OK;
     if (p->storage.layout == H5D_CONTIGUOUS)
         return write_box(d, p, &piece, err);
+    uint64_t bytes = chunk_size(m, p, &chunk);
+    size_t size = 0;
+    bool joins = p->joins == PLAN_JOINS;
+    if (joins) {
+        pad(m, p, &chunk, d->assembly);
+        begin_join(d, p, d->assembly, bytes);
+        p->join = &d->join;
+    }
     double begin = h5vcat_merge_now();
     enum h5vec_status st = h5vcat_page_box(m, p, &piece, d->assembly, &chunk, &missing, err);
+    p->join = NULL;
     m->report.seconds_read += h5vcat_merge_now() - begin;
     if (st)
         return st;
@@ -465,8 +540,12 @@ static enum h5vec_status own_chunk(struct direct *d, struct page *page, const st
     if (missing)
         return H5VEC_OK;
     uint64_t used = pad(m, p, &chunk, d->assembly);
-    return encode_chunk(d, page, at->entry, at->slab, at->tile, d->assembly, chunk_size(m, p, &chunk), used,
-                        err);
+    if (joins)
+        st = h5vcat_join_finish(&d->join, &p->storage.pipeline, bytes, &size, err);
+    if (st || size == 0)
+        return st ? st : encode_chunk(d, page, at->entry, at->slab, at->tile, d->assembly, bytes, used, err);
+    h5vcat_merge_joined(m, &d->join);
+    return encoded(d, at->entry, at->slab, at->tile, size, err);
 }
 
 /* As many of this rank's chunks as the round has room for. *more: some are left, and *at is the next one. */
@@ -525,7 +604,7 @@ static enum h5vec_status write_round(struct direct *d, struct page *page, struct
     struct merge *m = d->m;
     d->encoded_size = d->record_count = d->written = 0;
     double begin = h5vcat_merge_now();
-    enum h5vec_status st = h5vcat_exchange_round(d->exchange, d->assembly, err);
+    enum h5vec_status st = h5vcat_exchange_round(d->exchange, d->assembly, d->encoded, &d->join, err);
     m->report.seconds_exchange += h5vcat_merge_now() - begin;
     if (!st)
         st = finish_shared(d, page, err);

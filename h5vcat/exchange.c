@@ -19,11 +19,13 @@
 /* Creating a dataset takes rank 0 about as long as encoding so many bytes (tuning/README.md). */
 #define CREATE_BYTES 4096
 #define CREATE_BYTES_ZLIB 512
+#define RUN_LEAST 64    /* bytes that a run saves, more than it costs to join it */
 #define MIN_PIECES 2048 /* a rank may send or receive in a round */
 
 /* A message that is being received. */
 struct arrival {
     int chunk; /* in own */
+    int span;
     struct box piece;
     uint64_t bytes;
 };
@@ -36,6 +38,10 @@ struct exchange {
     MPI_Request *requests; /* max_pieces receives, then max_pieces sends */
     MPI_Status *statuses;
     struct arrival *arrivals;
+    struct span *spans; /* of the chunks in own; max_pieces */
+    int span_count;
+    char *work; /* of the round: where runs are made */
+    struct join *join;
     int receives, sends;
     uint64_t *load; /* of each rank: bytes of chunks it encodes in this page */
     uint64_t *held; /* of each rank in this round: bytes being put together */
@@ -218,15 +224,39 @@ static bool take_room(struct exchange *x, const struct plan *c)
     return true;
 }
 
-/* This rank's rows of the chunk into the array that covers to_box. */
-static enum h5vec_status read_piece(struct exchange *x, const struct box *piece, void *array,
-                                    const struct box *to_box, bool *missing, struct h5vec_error *err)
+/* This rank's rows of a chunk into the array that covers rows (the piece with the chunk's full width). Where
+ * they can be joined, they become a run: then *run is its bytes, else 0. */
+static enum h5vec_status read_piece(struct exchange *x, const struct box *piece, char *array,
+                                    const struct box *rows, bool *missing, uint64_t *run,
+                                    struct h5vec_error *err)
 {
     struct page_item *p = &x->page->items[x->entry];
-    enum h5vec_status st = h5vcat_page_box(x->m, p, piece, array, to_box, missing, err);
-    if (!st)
-        h5vcat_page_done(x->m, p, piece, array, to_box);
-    return st;
+    struct merge *m = x->m;
+    size_t element = m->schema->items[p->item].element, size = 0;
+    uint64_t bytes = h5vcat_box_volume(rows) * element;
+    uint32_t adler = 0;
+    *run = 0;
+    bool joins = p->joins == PLAN_JOINS && bytes > RUN_LEAST;
+    if (joins) {
+        h5vcat_box_fill_outside(piece, element, p->fill, array, rows);
+        h5vcat_join_begin_run(x->join, &p->storage.pipeline, m->options->encoder, array,
+                              x->work + sizeof adler, (size_t)bytes - RUN_LEAST);
+        p->join = x->join;
+    }
+    enum h5vec_status st = h5vcat_page_box(m, p, piece, array, rows, missing, err);
+    p->join = NULL;
+    if (st)
+        return st;
+    h5vcat_page_done(m, p, piece, array, rows);
+    if (joins && !*missing)
+        st = h5vcat_join_finish_run(x->join, bytes, &size, &adler, err);
+    if (st || size == 0)
+        return st;
+    memcpy(x->work, &adler, sizeof adler);
+    *run = size + sizeof adler;
+    memcpy(array, x->work, *run);
+    h5vcat_merge_joined(m, x->join);
+    return H5VEC_OK;
 }
 
 /* The piece's rows with the chunk's full width: what is sent. */
@@ -252,10 +282,11 @@ static enum h5vec_status send_piece(struct exchange *x, const struct plan *c, bo
     rows = piece;
     widen(c, &rows);
     char *array = x->outgoing + x->outgoing_size;
+    uint64_t run = 0;
     if (!failed)
-        st = read_piece(x, &piece, array, &rows, &missing, err);
+        st = read_piece(x, &piece, array, &rows, &missing, &run, err);
     x->outgoing_size += bytes;
-    MPI_Isend(array, st || missing ? 0 : (int)bytes, MPI_BYTE, c->owner, 0, m->comm,
+    MPI_Isend(array, st || missing ? 0 : (int)(run ? run : bytes), MPI_BYTE, c->owner, 0, m->comm,
               &x->requests[x->max_pieces + x->sends++]);
     return st;
 }
@@ -272,23 +303,28 @@ static enum h5vec_status own_chunk(struct exchange *x, const struct plan *c, cha
                          .tile = x->tile,
                          .chunk = c->chunk,
                          .array = array,
+                         .first_span = x->span_count,
                          .missing = true};
     for (int r = c->first; r < c->end; r++) {
         struct box piece;
         if (!h5vcat_page_piece(m, p, &c->chunk, p->base[r], p->base[r + 1], &piece))
             continue;
+        struct box rows = piece;
+        uint64_t bytes = piece_bytes(x, c, r), at = (piece.start[0] - c->chunk.start[0]) * c->row_bytes;
+        struct span *span = &x->spans[x->span_count++];
+        *span = (struct span){.at = at, .bytes = bytes};
+        u->spans++;
+        widen(c, &rows);
         if (r == m->rank) {
             bool missing = true;
             if (!failed)
-                st = read_piece(x, &piece, array, &c->chunk, &missing, err);
+                st = read_piece(x, &piece, array + at, &rows, &missing, &span->run, err);
             u->missing = u->missing && missing;
+            u->joined = u->joined || span->run;
             continue;
         }
-        uint64_t bytes = piece_bytes(x, c, r);
-        widen(c, &piece);
-        x->arrivals[x->receives] = (struct arrival){x->own_count - 1, piece, bytes};
-        MPI_Irecv(array + (piece.start[0] - c->chunk.start[0]) * c->row_bytes, (int)bytes, MPI_BYTE, r, 0,
-                  m->comm, &x->requests[x->receives++]);
+        x->arrivals[x->receives] = (struct arrival){x->own_count - 1, x->span_count - 1, rows, bytes};
+        MPI_Irecv(array + at, (int)bytes, MPI_BYTE, r, 0, m->comm, &x->requests[x->receives++]);
     }
     return st;
 }
@@ -308,14 +344,19 @@ static void wait_all(struct exchange *x)
         MPI_Get_count(&x->statuses[i], MPI_BYTE, &got);
         if (got > 0)
             u->missing = false;
-        else
+        if (got > 0 && (uint64_t)got < a->bytes) {
+            x->spans[a->span].run = (uint64_t)got;
+            u->joined = true;
+        }
+        if (got == 0)
             h5vcat_fill_elements(u->array +
                                      (a->piece.start[0] - u->chunk.start[0]) * (a->bytes / a->piece.count[0]),
                                  (size_t)(a->bytes / element), element, p->fill);
     }
 }
 
-enum h5vec_status h5vcat_exchange_round(struct exchange *x, char *assembly, struct h5vec_error *err)
+enum h5vec_status h5vcat_exchange_round(struct exchange *x, char *assembly, char *work, struct join *join,
+                                        struct h5vec_error *err)
 {
     struct merge *m = x->m;
     enum h5vec_status st = H5VEC_OK;
@@ -323,7 +364,9 @@ enum h5vec_status h5vcat_exchange_round(struct exchange *x, char *assembly, stru
     memset(x->held, 0, ranks * sizeof *x->held);
     memset(x->sent, 0, ranks * sizeof *x->sent);
     memset(x->pieces, 0, ranks * sizeof *x->pieces);
-    x->own_count = x->receives = x->sends = 0;
+    x->own_count = x->span_count = x->receives = x->sends = 0;
+    x->work = work;
+    x->join = join;
     x->outgoing_size = 0;
     while (!x->done) {
         struct plan c;
@@ -356,6 +399,11 @@ const struct shared *h5vcat_exchange_chunk(const struct exchange *x, int i)
     return &x->own[i];
 }
 
+const struct span *h5vcat_exchange_spans(const struct exchange *x, const struct shared *u)
+{
+    return x->spans + u->first_span;
+}
+
 /* ---- New and free -------------------------------------------------------------------------------------- */
 
 void h5vcat_exchange_free(struct exchange *x)
@@ -366,6 +414,7 @@ void h5vcat_exchange_free(struct exchange *x)
     free(x->requests);
     free(x->statuses);
     free(x->arrivals);
+    free(x->spans);
     free(x->load);
     free(x->held);
     free(x->sent);
@@ -386,14 +435,15 @@ enum h5vec_status h5vcat_exchange_new(struct merge *m, struct exchange **out, st
                            .requests = calloc(2 * pieces, sizeof *x->requests),
                            .statuses = calloc(2 * pieces, sizeof *x->statuses),
                            .arrivals = calloc(pieces, sizeof *x->arrivals),
+                           .spans = calloc(pieces, sizeof *x->spans),
                            .load = calloc(ranks, sizeof *x->load),
                            .held = calloc(ranks, sizeof *x->held),
                            .sent = calloc(ranks, sizeof *x->sent),
                            .pieces = calloc(ranks, sizeof *x->pieces),
                            .outgoing = malloc(m->budget.rows),
                            .done = true};
-    bool ok = x->own && x->requests && x->statuses && x->arrivals && x->load && x->held && x->sent &&
-              x->pieces && x->outgoing;
+    bool ok = x->own && x->requests && x->statuses && x->arrivals && x->spans && x->load && x->held &&
+              x->sent && x->pieces && x->outgoing;
     if (!ok) {
         h5vcat_exchange_free(x);
         return h5vcat_no_memory(err);

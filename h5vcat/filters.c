@@ -248,6 +248,17 @@ static bool checksum_matches(const uint8_t *stored, uint32_t sum)
     return memcmp(stored, now, 4) == 0 || memcmp(stored, old, 4) == 0;
 }
 
+size_t h5vcat_fletcher32_append(void *bytes, size_t size)
+{
+    put_le32((uint8_t *)bytes + size, fletcher32(bytes, size));
+    return size + 4;
+}
+
+bool h5vcat_fletcher32_matches(const void *stored, size_t size)
+{
+    return size >= 4 && checksum_matches((const uint8_t *)stored + size - 4, fletcher32(stored, size - 4));
+}
+
 /* ---- Deflate ----------------------------------------------------------------------------------------- */
 
 static enum h5vec_status deflate_zlib(struct coder *c, int level, const void *in, size_t size, void *out,
@@ -364,8 +375,7 @@ static enum h5vec_status encode_one(struct coder *c, const struct pipeline *p, e
         return H5VEC_OK;
     case H5Z_FILTER_FLETCHER32:
         memcpy(out, in, size);
-        put_le32((uint8_t *)out + size, fletcher32(in, size));
-        *out_size = size + 4;
+        *out_size = h5vcat_fletcher32_append(out, size);
         return H5VEC_OK;
     case H5Z_FILTER_H5VEC: {
         enum h5vec_status st = transform_ready(c, err);
@@ -438,9 +448,9 @@ static enum h5vec_status decode_one(struct coder *c, const struct pipeline *p, i
     if (p->filter[i].id == H5Z_FILTER_FLETCHER32) {
         if (n < 4)
             return h5vec_error_set(err, H5VEC_E_DATA, 0, "stored in %zu bytes, too few for a checksum", n);
-        n -= 4;
-        if (!checksum_matches(in + n, fletcher32(in, n)))
+        if (!h5vcat_fletcher32_matches(in, n))
             return h5vec_error_set(err, H5VEC_E_DATA, 0, "the fletcher32 checksum does not match");
+        n -= 4;
     }
     if (exact ? n != room : n > room)
         return h5vec_error_set(err, H5VEC_E_DATA, 0, "holds %zu bytes, %zu were expected", n, room);

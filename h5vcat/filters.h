@@ -56,6 +56,11 @@ enum h5vec_status h5vcat_coder_encode(struct coder *c, const struct pipeline *p,
                                       const void *raw, size_t size, void *out, size_t *out_size,
                                       struct h5vec_error *err);
 
+/* Put the checksum of size bytes behind them (4 bytes of room); returns the new size. And whether the last 4
+ * of size bytes are the checksum of those before. */
+size_t h5vcat_fletcher32_append(void *bytes, size_t size);
+bool h5vcat_fletcher32_matches(const void *stored, size_t size);
+
 /* Decode a stored chunk to exactly raw_size bytes; filters whose bit is set in mask were skipped. The message
  * of a failure says what is wrong with the chunk, not where it is. */
 enum h5vec_status h5vcat_coder_decode(struct coder *c, const struct pipeline *p, unsigned mask,

@@ -34,6 +34,13 @@ enum h5vcat_codec {
     H5VCAT_CODEC_VECTOR, /* the coordinate transform (docs/codec.md) */
 };
 
+/* Whether chunks are joined from the inputs' deflate streams where that can be. */
+enum h5vcat_splice_use {
+    H5VCAT_SPLICE_AUTO,   /* with H5VCAT_COMPRESS_KEEP (default) */
+    H5VCAT_SPLICE_ALWAYS, /* with H5VCAT_COMPRESS_DEFLATE, too, whatever level the inputs have */
+    H5VCAT_SPLICE_NEVER,
+};
+
 enum h5vcat_shuffle { H5VCAT_SHUFFLE_KEEP, H5VCAT_SHUFFLE_ON, H5VCAT_SHUFFLE_OFF };
 
 /* What becomes of a malformed record of a text or shapefile. */
@@ -73,6 +80,7 @@ struct h5vcat_options {
     enum h5vcat_compress compress;
     int compress_level; /* libdeflate's 1 to 12 (zlib and collective: up to 9) */
     enum h5vcat_encoder encoder;
+    enum h5vcat_splice_use splice;
     enum h5vcat_shuffle shuffle;
     enum h5vcat_codec codec;
     bool force;      /* replace an existing output */
@@ -93,6 +101,18 @@ struct h5vcat_report {
     uint64_t chunks;
     uint64_t invalid_geometries; /* structurally invalid ones in text inputs, kept as they are */
     uint64_t left_out;           /* records that on_bad left out or made null */
+    struct {
+        uint64_t copied;  /* of values in streams that were taken whole */
+        uint64_t spliced; /* in parts of streams that were cut */
+        uint64_t encoded; /* deflated (or otherwise filtered) anew, sum of the following */
+        uint64_t rims;    /* in chunks that were spliced: rims of cuts, rows without a stream */
+        uint64_t off;     /* because options ask for it: splice, compress, shuffle, codec */
+        uint64_t filters; /* because of filters other than deflate, or fletcher32 in front of it */
+        uint64_t values;  /* because the values change: offsets and index of layers */
+        uint64_t shapes;  /* chunks in which nothing could be spliced: other chunk shapes, missing or
+                             unfiltered chunks,  text inputs, pieces that are too small */
+        uint64_t surplus; /* stored bytes behind the ends of streams, dropped */
+    } splice; /* bytes of chunks, padding included; what was stored without a filter is not in it */
     uint64_t rounds;
     bool verified;
     double seconds, seconds_scan, seconds_read, seconds_exchange, seconds_encode, seconds_write,

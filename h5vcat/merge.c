@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include "H5Zh5vec.h"
 #include "agree.h"
+#include "join.h"
 #include "plan.h"
 #include "reader.h"
 #include "verify.h"
@@ -37,6 +38,16 @@ void h5vcat_merge_say(const struct merge *m, enum h5vcat_message kind, const cha
     vsnprintf(line, sizeof line, fmt, args);
     va_end(args);
     m->options->say(m->options->say_context, kind, line);
+}
+
+void h5vcat_merge_joined(struct merge *m, const struct join *join)
+{
+    struct h5vcat_splice_counts n = h5vcat_join_counts(join);
+    m->report.splice.copied += n.copied;
+    m->report.splice.spliced += n.spliced;
+    m->report.splice.encoded += n.encoded;
+    m->report.splice.rims += n.encoded;
+    m->report.splice.surplus += n.surplus;
 }
 
 void h5vcat_merge_progress(struct merge *m, uint64_t bytes)
@@ -241,6 +252,7 @@ static void share_report(struct merge *m)
         MPI_Allreduce(MPI_IN_PLACE, times[i], 1, MPI_DOUBLE, MPI_MAX, m->comm);
     MPI_Allreduce(MPI_IN_PLACE, &r->stored_bytes, 1, MPI_UINT64_T, MPI_SUM, m->comm);
     MPI_Allreduce(MPI_IN_PLACE, &r->chunks, 1, MPI_UINT64_T, MPI_SUM, m->comm);
+    MPI_Allreduce(MPI_IN_PLACE, &r->splice, sizeof r->splice / 8, MPI_UINT64_T, MPI_SUM, m->comm);
     if (m->rank == 0 && !m->options->dry_run) {
         int fd = open(m->options->output, O_RDONLY | O_CLOEXEC);
         off_t size = fd < 0 ? 0 : lseek(fd, 0, SEEK_END);

@@ -27,6 +27,7 @@ static inline uint64_t rows_first(const struct rows *r)
     return r->form ? 0 : r->start;
 }
 
+struct join;
 struct reader;
 
 struct merge {
@@ -67,6 +68,9 @@ double h5vcat_merge_now(void);
 /* Send a line to the caller's say function: rank 0 only, elsewhere nothing happens. */
 void h5vcat_merge_say(const struct merge *m, enum h5vcat_message kind, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* A chunk has been joined, or a rank's rows of one: count what became of its bytes. */
+void h5vcat_merge_joined(struct merge *m, const struct join *join);
 
 /* So many more bytes of values have been read. Local; rank 0 tells its own progress, which the others keep up
  * with. */

@@ -12,7 +12,8 @@
 #include "reader.h"
 
 #define MAX_ITEMS 4096
-#define PART_BYTES (8 + 8 + sizeof(struct rows)) /* starts, delta and numbers of a part */
+#define PART_BYTES                                                                                           \
+    (8 + 8 + sizeof(struct rows) + sizeof(struct packed)) /* starts, delta, numbers, packed of a part */
 
 /* ---- Which items -------------------------------------------------------------------------------------- */
 
@@ -91,6 +92,7 @@ static enum h5vec_status fill_page(const struct merge *m, struct page *page, str
     uint64_t *base = page->numbers, *starts = base + ranks * (size_t)page->count;
     int64_t *delta = (int64_t *)(starts + parts * (size_t)page->count);
     struct rows *numbers = (struct rows *)(delta + parts * (size_t)page->count);
+    struct packed *packed = (struct packed *)(numbers + parts * (size_t)page->count);
     int k = 0;
     for (int i = page->first; i < page->end; i++) {
         const struct item *it = &m->schema->items[i];
@@ -102,9 +104,11 @@ static enum h5vec_status fill_page(const struct merge *m, struct page *page, str
                                 .starts = starts + (size_t)k * parts,
                                 .numbers = numbers + (size_t)k * parts,
                                 .delta = delta + (size_t)k * parts,
+                                .packed = packed + (size_t)k * parts,
                                 .dset = H5I_INVALID_HID};
         k++;
         enum h5vec_status st = h5vcat_plan_storage(m, it, &p->storage, err);
+        p->joins = h5vcat_plan_joins(m, it, &p->storage);
         if (!st)
             st = set_fill(m, it, p, err);
         if (!st)
@@ -215,9 +219,22 @@ static void add_to_offsets(const struct item *it, const struct box *what, void *
     }
 }
 
-/* The rows of one part; what in rows of the output. */
-static enum h5vec_status read_part(struct merge *m, struct page_item *p, int k, const struct box *what,
-                                   void *to, const struct box *to_box, bool *missing, struct h5vec_error *err)
+/* This rank's rows as a box. */
+static void rank_box(const struct item *it, struct box *b)
+{
+    b->rank = it->rank;
+    b->start[0] = it->base;
+    b->count[0] = it->mine;
+    for (int d = 1; d < it->rank; d++) {
+        b->start[d] = 0;
+        b->count[d] = it->dims[d];
+    }
+}
+
+/* The rows of one part from its input; what in rows of the output. */
+static enum h5vec_status read_source(struct merge *m, struct page_item *p, int k, const struct box *what,
+                                     void *to, const struct box *to_box, bool *missing,
+                                     struct h5vec_error *err)
 {
     const struct item *it = &m->schema->items[p->item];
     const struct part *part = &m->inputs.parts[k];
@@ -236,11 +253,32 @@ static enum h5vec_status read_part(struct merge *m, struct page_item *p, int k, 
         in.start[0] = row;
         in_to.start[0] += row - what->start[0];
         st = h5vcat_reader_read(m->reader, part->input, p->item, &p->numbers[k], &in, to, &in_to, p->fill,
-                                missing, err);
+                                p->join, missing, err);
     }
     if (!st && it->bytes_item >= 0)
         add_to_offsets(it, what, to, to_box, p->delta[k]);
     return st;
+}
+
+/* The same, from what was read ahead. */
+static enum h5vec_status read_part(struct merge *m, struct page_item *p, int k, const struct box *what,
+                                   void *to, const struct box *to_box, bool *missing, struct h5vec_error *err)
+{
+    const struct item *it = &m->schema->items[p->item];
+    struct box in = *what, in_to = *to_box, all;
+    if (!p->rows)
+        return read_source(m, p, k, what, to, to_box, missing, err);
+    *missing = false;
+    if (!p->packed[k].bytes) {
+        rank_box(it, &all);
+        h5vcat_box_copy(what, it->element, p->rows, &all, to, to_box);
+        return H5VEC_OK;
+    }
+    in.start[0] += rows_first(&p->numbers[k]) - p->starts[k];
+    in_to.start[0] += rows_first(&p->numbers[k]) - p->starts[k];
+    return h5vcat_reader_read_packed(m->reader, m->inputs.parts[k].input, p->item, &p->packed[k],
+                                     p->rows + (p->starts[k] - it->base) * it->row_bytes, &in, to, &in_to,
+                                     p->join, err);
 }
 
 /* The row after the last feature's: where its bytes end. */
@@ -288,16 +326,20 @@ static enum h5vec_status read_parts(struct merge *m, struct page_item *p, const 
     return st;
 }
 
-/* This rank's rows as a box. */
-static void rank_box(const struct item *it, struct box *b)
+/* If the item's chunks are joined, keep the part's stored chunks where its rows would be, which has to be
+ * enough. */
+static enum h5vec_status pack_part(struct merge *m, struct page_item *p, int k, struct h5vec_error *err)
 {
-    b->rank = it->rank;
-    b->start[0] = it->base;
-    b->count[0] = it->mine;
-    for (int d = 1; d < it->rank; d++) {
-        b->start[d] = 0;
-        b->count[d] = it->dims[d];
-    }
+    const struct item *it = &m->schema->items[p->item];
+    uint32_t input = m->inputs.parts[k].input;
+    uint64_t count = p->starts[k + 1] - p->starts[k];
+    if (p->joins != PLAN_JOINS || m->inputs.text[input] || p->numbers[k].start == ROWS_VALID)
+        return H5VEC_OK;
+    enum h5vec_status st = h5vcat_reader_pack(
+        m->reader, input, p->item, &p->numbers[k], p->fill, rows_first(&p->numbers[k]), count,
+        p->rows + (p->starts[k] - it->base) * it->row_bytes, count * it->row_bytes, &p->packed[k], err);
+    p->any_packed = p->any_packed || p->packed[k].bytes;
+    return st;
 }
 
 /* One part's rows into the read-ahead buffer. */
@@ -312,7 +354,10 @@ static enum h5vec_status read_ahead_part(struct merge *m, struct page_item *p, i
     rows.count[0] = p->starts[k + 1] - p->starts[k];
     if (rows.count[0] == 0)
         return H5VEC_OK;
-    enum h5vec_status st = read_part(m, p, k, &rows, p->rows, &all, &gap, err);
+    enum h5vec_status st = pack_part(m, p, k, err);
+    if (st || p->packed[k].bytes)
+        return st;
+    st = read_source(m, p, k, &rows, p->rows, &all, &gap, err);
     p->gaps = p->gaps || gap;
     return st;
 }
@@ -364,7 +409,7 @@ enum h5vec_status h5vcat_page_box(struct merge *m, struct page_item *p, const st
     const struct item *it = &m->schema->items[p->item];
     enum h5vec_status st = H5VEC_OK;
     *missing = false;
-    if (p->rows) {
+    if (p->rows && !p->any_packed) {
         struct box all;
         rank_box(it, &all);
         h5vcat_box_copy(what, it->element, p->rows, &all, to, to_box);

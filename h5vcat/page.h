@@ -8,22 +8,28 @@
 #define H5VCAT_PAGE_H
 
 #include "box.h"
+#include "chunks.h"
 #include "merge.h"
+#include "plan.h"
 
 /* A dataset with rows. Rows are numbered as in the output. */
 struct page_item {
     int item;
     struct storage storage;
-    const uint64_t *base; /* of each rank, then the total: ranks + 1 */
-    uint64_t *starts;     /* row of the output at which each of this rank's parts begins, then the end */
-    struct rows *numbers; /* of each part */
-    int64_t *delta;       /* of each part: what is added to offsets; NULL: nothing */
-    void *fill;           /* the output's fill value; NULL: zeros */
-    char *rows;           /* this rank's rows, read ahead; NULL: they are read when asked for */
-    bool gaps;            /* rows: some chunk of the inputs was missing */
-    bool zlib_wins;       /* for the writer: libdeflate made larger chunks than zlib */
-    hid_t dset;           /* for the writer */
-    uint64_t address;     /* for the writer: of contiguous data */
+    const uint64_t *base;  /* of each rank, then the total: ranks + 1 */
+    uint64_t *starts;      /* row of the output at which each of this rank's parts begins, then the end */
+    struct rows *numbers;  /* of each part */
+    int64_t *delta;        /* of each part: what is added to offsets; NULL: nothing */
+    void *fill;            /* the output's fill value; NULL: zeros */
+    char *rows;            /* this rank's rows, read ahead; NULL: they are read when asked for */
+    bool gaps;             /* rows: some chunk of the inputs was missing */
+    struct packed *packed; /* of each part: its stored chunks stand in rows in place of them */
+    bool any_packed;
+    enum plan_joins joins; /* whether its chunks are joined from the inputs' */
+    struct join *join;     /* for h5vcat_page_box: what to join to; NULL: nothing */
+    bool zlib_wins;        /* for the writer: libdeflate made larger chunks than zlib */
+    hid_t dset;            /* for the writer */
+    uint64_t address;      /* for the writer: of contiguous data */
 };
 
 struct page {

@@ -9,6 +9,7 @@
 #include <string.h>
 #include "H5Zh5vec.h"
 #include "agree.h"
+#include "join.h"
 
 #define KIB ((uint64_t)1 << 10)
 #define MIB ((uint64_t)1 << 20)
@@ -202,6 +203,18 @@ enum h5vec_status h5vcat_plan_storage(const struct merge *m, const struct item *
         set_box(m, it, s);
     }
     return st;
+}
+
+enum plan_joins h5vcat_plan_joins(const struct merge *m, const struct item *it, const struct storage *s)
+{
+    const struct h5vcat_options *o = m->options;
+    if (o->splice == H5VCAT_SPLICE_NEVER || o->write != H5VCAT_WRITE_DIRECT ||
+        o->compress == H5VCAT_COMPRESS_NONE ||
+        (o->splice == H5VCAT_SPLICE_AUTO && o->compress != H5VCAT_COMPRESS_KEEP))
+        return PLAN_JOINS_NEVER;
+    if (s->layout != H5D_CHUNKED || !h5vcat_join_can(&s->pipeline))
+        return PLAN_JOINS_FILTERS;
+    return it->bytes_item >= 0 || it->role == H5VEC_LAYER_ROLE_BLOCKS ? PLAN_JOINS_VALUES : PLAN_JOINS;
 }
 
 enum h5vec_status h5vcat_plan_dcpl(const struct merge *m, const struct item *it, const struct storage *s,

@@ -26,4 +26,15 @@ bool h5vcat_plan_wanted(const struct item *it);
 /* Tell the plan line by line through h5vcat_merge_say. Collective. */
 void h5vcat_plan_tell(const struct merge *m);
 
+/* Whether the output's chunks of an item are joined from the inputs' streams, or why not. */
+enum plan_joins {
+    PLAN_JOINS,
+    PLAN_JOINS_NEVER,   /* --splice=never, --write=collective, or --compress, --shuffle, --codec ask for other
+                           streams */
+    PLAN_JOINS_FILTERS, /* the filters are not deflate alone or with fletcher32 behind it */
+    PLAN_JOINS_VALUES,  /* the values are not the inputs': offsets, index */
+    PLAN_JOINS_COUNT
+};
+enum plan_joins h5vcat_plan_joins(const struct merge *m, const struct item *it, const struct storage *s);
+
 #endif

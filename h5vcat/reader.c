@@ -35,6 +35,7 @@ struct reader {
     uint32_t form_count;
     struct chunks *chunks; /* of the open dataset if it is chunked with filters of ours */
     uint32_t input;        /* the open dataset; NOBODY: none */
+    const char *packed;    /* it is not in its file, but here */
     int item;
     hid_t dset, type, space; /* negative: not needed */
     void *fill;              /* the input's fill value; NULL: zeros */
@@ -127,6 +128,7 @@ enum h5vec_status h5vcat_reader_new(struct merge *m, struct reader **out, struct
     if (!r)
         return h5vcat_no_memory(err);
     r->m = m;
+    r->dset = H5I_INVALID_HID;
     r->input = NOBODY;
     r->forms = calloc(MAX_FORMS, sizeof *r->forms);
     r->form_hashes = calloc(MAX_FORMS, sizeof *r->form_hashes);
@@ -152,6 +154,7 @@ static void close_dataset(struct reader *r)
         H5Dclose(r->dset);
     }
     r->dset = H5I_INVALID_HID;
+    r->packed = NULL;
     r->input = NOBODY;
 }
 
@@ -244,6 +247,7 @@ static enum h5vec_status open_only(struct reader *r, hid_t file, uint32_t input,
         return h5vcat_about(err, st, r->m->inputs.names[input], it->path);
     r->input = input;
     r->item = item;
+    r->same_fill = false; /* not known */
     return H5VEC_OK;
 }
 
@@ -316,25 +320,77 @@ static enum h5vec_status read_box(struct reader *r, const struct box *what, void
     return st;
 }
 
-enum h5vec_status h5vcat_reader_read(struct reader *r, uint32_t input, int item, const struct rows *rows,
-                                     const struct box *what, void *to, const struct box *to_box,
-                                     const void *fill, bool *missing, struct h5vec_error *err)
+/* Make this the open dataset. */
+static enum h5vec_status need_dataset(struct reader *r, uint32_t input, int item, const struct rows *rows,
+                                      const void *fill, struct h5vec_error *err)
 {
-    *missing = false;
-    if (r->input != input || r->item != item) {
-        close_dataset(r);
-        enum h5vec_status st = open_dataset(r, input, item, rows, fill, err);
-        if (st)
-            return st;
-    }
-    if (!r->chunks)
-        return read_box(r, what, to, to_box, err);
-    bool stored = false;
-    enum h5vec_status st = h5vcat_chunks_read(r->chunks, what, to, to_box, r->fill, &stored, err);
+    if (r->input == input && r->item == item && !r->packed)
+        return H5VEC_OK;
+    close_dataset(r);
+    return open_dataset(r, input, item, rows, fill, err);
+}
+
+static enum h5vec_status read_chunks(struct reader *r, const struct box *what, void *to,
+                                     const struct box *to_box, struct join *join, bool *stored,
+                                     struct h5vec_error *err)
+{
+    struct item *it = &r->m->schema->items[r->item];
+    if (join)
+        join->same_fill = r->same_fill;
+    enum h5vec_status st = h5vcat_chunks_read(r->chunks, what, to, to_box, r->fill, join, stored, err);
     uint64_t raw_bytes, stored_bytes;
     h5vcat_chunks_seen(r->chunks, &raw_bytes, &stored_bytes);
-    r->m->schema->items[item].raw_seen += raw_bytes;
-    r->m->schema->items[item].stored_seen += stored_bytes;
+    it->raw_seen += raw_bytes;
+    it->stored_seen += stored_bytes;
+    return h5vcat_about(err, st, r->m->inputs.names[r->input], it->path);
+}
+
+enum h5vec_status h5vcat_reader_read(struct reader *r, uint32_t input, int item, const struct rows *rows,
+                                     const struct box *what, void *to, const struct box *to_box,
+                                     const void *fill, struct join *join, bool *missing,
+                                     struct h5vec_error *err)
+{
+    *missing = false;
+    enum h5vec_status st = need_dataset(r, input, item, rows, fill, err);
+    if (st || !r->chunks)
+        return st ? st : read_box(r, what, to, to_box, err);
+    bool stored = false;
+    st = read_chunks(r, what, to, to_box, join, &stored, err);
     *missing = !stored && r->same_fill;
+    return st;
+}
+
+enum h5vec_status h5vcat_reader_pack(struct reader *r, uint32_t input, int item, const struct rows *rows,
+                                     const void *fill, uint64_t first, uint64_t count, char *bytes,
+                                     uint64_t room, struct packed *packed, struct h5vec_error *err)
+{
+    packed->bytes = 0;
+    enum h5vec_status st = need_dataset(r, input, item, rows, fill, err);
+    if (st || !r->chunks)
+        return st;
+    packed->same_fill = r->same_fill;
+    st = h5vcat_chunks_pack(r->chunks, first, count, bytes, room, packed, err);
     return h5vcat_about(err, st, r->m->inputs.names[input], r->m->schema->items[item].path);
+}
+
+enum h5vec_status h5vcat_reader_read_packed(struct reader *r, uint32_t input, int item,
+                                            const struct packed *packed, const char *bytes,
+                                            const struct box *what, void *to, const struct box *to_box,
+                                            struct join *join, struct h5vec_error *err)
+{
+    enum h5vec_status st = H5VEC_OK;
+    bool stored;
+    if (r->packed != bytes) {
+        const struct item *it = &r->m->schema->items[item];
+        close_dataset(r);
+        st = h5vcat_chunks_open_packed(r->m->coder, packed, bytes, it->rank, it->dims, it->element,
+                                       r->m->budget.cache, &r->chunks, err);
+        if (st)
+            return st;
+        r->input = input;
+        r->item = item;
+        r->packed = bytes;
+        r->same_fill = packed->same_fill;
+    }
+    return read_chunks(r, what, to, to_box, join, &stored, err);
 }

@@ -7,6 +7,7 @@
 #define H5VCAT_READER_H
 
 #include "box.h"
+#include "chunks.h"
 #include "merge.h"
 
 /* Open an HDF5 file for reading, with little memory. The caller closes it. */
@@ -30,10 +31,22 @@ void h5vcat_reader_remember(struct reader *r, hid_t dset, hid_t dcpl, int rank, 
 
 /* Read a box of an item from one part's input. rows: the part's. what: the box in rows of the input dataset
  * (dimension 0) and its other dimensions; to: row-major array that covers to_box of the same index space.
- * fill: the output's fill value (NULL: zeros). *missing: no chunk of the box is stored and the input's fill
- * value is the output's; the array is filled then, too. */
+ * fill: the output's fill value (NULL: zeros). join: as in chunks.h. *missing: no chunk of the box is stored
+ * and the input's fill value is the output's; the array is filled then, too. */
 enum h5vec_status h5vcat_reader_read(struct reader *r, uint32_t input, int item, const struct rows *rows,
                                      const struct box *what, void *to, const struct box *to_box,
-                                     const void *fill, bool *missing, struct h5vec_error *err);
+                                     const void *fill, struct join *join, bool *missing,
+                                     struct h5vec_error *err);
+
+/* Copy the stored chunks of rows [first, first + count) of the input dataset to bytes, which has so much
+ * room; packed->bytes is 0 if that cannot be done. To be read later by h5vcat_reader_read_packed, as
+ * h5vcat_reader_read does, while the bytes stay where they are. */
+enum h5vec_status h5vcat_reader_pack(struct reader *r, uint32_t input, int item, const struct rows *rows,
+                                     const void *fill, uint64_t first, uint64_t count, char *bytes,
+                                     uint64_t room, struct packed *packed, struct h5vec_error *err);
+enum h5vec_status h5vcat_reader_read_packed(struct reader *r, uint32_t input, int item,
+                                            const struct packed *packed, const char *bytes,
+                                            const struct box *what, void *to, const struct box *to_box,
+                                            struct join *join, struct h5vec_error *err);
 
 #endif
