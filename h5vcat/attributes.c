@@ -73,6 +73,7 @@ static enum contents contents_of(hid_t type)
 
 struct copying {
     hid_t to;
+    const struct attribute_source *source;
     const char *file, *path;
     bool is_layer;
     struct attribute_list *refs;
@@ -111,6 +112,7 @@ static enum h5vec_status copy_attribute(const struct copying *c, hid_t from, con
 {
     hid_t stored = H5Aget_type(from), type = H5Tcopy(stored), space = H5Aget_space(from);
     hid_t acpl = H5Aget_create_plist(from), to = H5I_INVALID_HID;
+    hid_t committed = stored < 0 ? stored : c->source->type(c->source->context, stored);
     enum contents contents = type < 0 ? PLAIN : contents_of(type);
     enum h5vec_status st = H5VEC_OK;
     if (type < 0 || space < 0 || acpl < 0)
@@ -119,7 +121,7 @@ static enum h5vec_status copy_attribute(const struct copying *c, hid_t from, con
         st = h5vec_error_set(c->err, H5VEC_E_REFUSED, 0,
                              "%s: %s: attribute %s: region references are not supported", c->file, c->path,
                              name);
-    else if ((to = H5Acreate2(c->to, name, type, space, acpl, H5P_DEFAULT)) < 0)
+    else if ((to = H5Acreate2(c->to, name, committed >= 0 ? committed : type, space, acpl, H5P_DEFAULT)) < 0)
         st = attribute_failed(c->err, c->file, c->path, name, "create");
     else if (contents == HAS_OBJECT_REFERENCES)
         st = note(c->refs, c->path, name, c->err);
@@ -159,8 +161,10 @@ static herr_t visit(hid_t object, const char *name, const H5A_info_t *info, void
 static H5_index_t attribute_index(hid_t object)
 {
     unsigned flags = 0;
-    hid_t plist =
-        H5Iget_type(object) == H5I_DATASET ? H5Dget_create_plist(object) : H5Gget_create_plist(object);
+    H5I_type_t kind = H5Iget_type(object);
+    hid_t plist = kind == H5I_DATASET    ? H5Dget_create_plist(object)
+                  : kind == H5I_DATATYPE ? H5Tget_create_plist(object)
+                                         : H5Gget_create_plist(object);
     if (plist < 0)
         return H5_INDEX_NAME;
     H5Pget_attr_creation_order(plist, &flags);
@@ -168,10 +172,12 @@ static H5_index_t attribute_index(hid_t object)
     return flags & H5P_CRT_ORDER_TRACKED ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME;
 }
 
-enum h5vec_status h5vcat_attributes_copy(hid_t from, hid_t to, const char *file, const char *path,
-                                         bool is_layer, struct attribute_list *refs, struct h5vec_error *err)
+enum h5vec_status h5vcat_attributes_copy(hid_t from, hid_t to, const struct attribute_source *source,
+                                         const char *path, bool is_layer, struct attribute_list *refs,
+                                         struct h5vec_error *err)
 {
-    struct copying c = {to, file, path, is_layer, refs, err, H5VEC_OK};
+    const char *file = source->file;
+    struct copying c = {to, source, file, path, is_layer, refs, err, H5VEC_OK};
     hsize_t at = 0;
     if (H5Aiterate2(from, attribute_index(from), H5_ITER_INC, &at, visit, &c) < 0 && !c.status)
         return h5vec_layer_error_hdf5(err, "%s: %s: cannot read the attributes", file, path);

@@ -20,10 +20,19 @@ struct attribute_list {
 };
 void h5vcat_attribute_list_free(struct attribute_list *list);
 
+/* Where attributes come from. */
+struct attribute_source {
+    const char *file; /* the input's name */
+    /* The output's committed datatype for the input's; borrowed, negative if there is none. */
+    hid_t (*type)(void *context, hid_t stored);
+    void *context;
+};
+
 /* Copy the attributes of from to to, which is called path. Those of a layer that are made anew are left out
- * if is_layer. Attributes with references are created empty and noted in refs. file: the input's name. */
-enum h5vec_status h5vcat_attributes_copy(hid_t from, hid_t to, const char *file, const char *path,
-                                         bool is_layer, struct attribute_list *refs, struct h5vec_error *err);
+ * if is_layer. Attributes with references are created empty and noted in refs. */
+enum h5vec_status h5vcat_attributes_copy(hid_t from, hid_t to, const struct attribute_source *source,
+                                         const char *path, bool is_layer, struct attribute_list *refs,
+                                         struct h5vec_error *err);
 
 /* Write the attributes in refs: values from the input file in, pointing to the objects of out with the same
  * paths.

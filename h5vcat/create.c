@@ -5,6 +5,8 @@
 #include "create.h"
 #include <stdlib.h>
 #include <string.h>
+#include "error.h"
+#include "links.h"
 #include "plan.h"
 #include "reader.h"
 
@@ -23,6 +25,7 @@ hid_t h5vcat_create_fcpl(const struct merge *m)
         return fcpl;
     H5Pset_file_space_strategy(fcpl, H5F_FSPACE_STRATEGY_NONE, 0, 1);
     H5Pset_obj_track_times(fcpl, 0);
+    H5Pset_userblock(fcpl, m->schema->user_block);
     if (root < 0)
         return fcpl;
     if (H5Pget_link_creation_order(root, &links) >= 0)
@@ -45,6 +48,17 @@ enum h5vec_status h5vcat_creator_open(const struct merge *m, hid_t out, struct c
     return h5vcat_reader_open_file(m->inputs.names[0], &c->in, err);
 }
 
+/* The file does not close with them. */
+static void close_types(struct creator *c)
+{
+    for (size_t i = 0; i < c->type_count; i++)
+        if (c->types[i].id >= 0)
+            H5Tclose(c->types[i].id);
+    free(c->types);
+    c->types = NULL;
+    c->type_count = 0;
+}
+
 void h5vcat_creator_close(struct creator *c)
 {
     if (c->in >= 0)
@@ -54,9 +68,62 @@ void h5vcat_creator_close(struct creator *c)
     if (c->dcpl > 0)
         H5Pclose(c->dcpl);
     c->dcpl = 0;
+    close_types(c);
     c->in = c->lcpl = H5I_INVALID_HID;
     h5vcat_attribute_list_free(&c->refs);
 }
+
+/* ---- Datatypes ---------------------------------------------------------------------------------------- */
+
+/* The output's committed datatype for the input's with this token; negative if that has no name. Made without
+ * a link if its item has not been reached. */
+static hid_t committed_type(struct creator *c, const struct blob *token)
+{
+    struct schema *s = c->m->schema;
+    for (size_t i = 0; i < c->type_count; i++)
+        if (c->types[i].token == token)
+            return c->types[i].id;
+    int k = 0;
+    while (k < s->count && (s->items[k].kind != ITEM_TYPE || s->items[k].token != token))
+        k++;
+    struct committed *p = realloc(c->types, (c->type_count + 1) * sizeof *p);
+    if (p)
+        c->types = p;
+    if (!p)
+        return H5I_INVALID_HID;
+    hid_t id = H5I_INVALID_HID;
+    if (k < s->count) {
+        id = H5Tcopy(h5vcat_blob_type(s->items[k].type));
+        hid_t tcpl = H5Pcopy(h5vcat_schema_plist(s, s->items[k].dcpl));
+        H5Pset_obj_track_times(tcpl, 0);
+        if (id >= 0 && H5Tcommit_anon(c->out, id, tcpl, H5P_DEFAULT) < 0) {
+            H5Tclose(id);
+            id = H5I_INVALID_HID;
+        }
+        H5Pclose(tcpl);
+    }
+    p[c->type_count++] = (struct committed){token, id};
+    return id;
+}
+
+/* The type that a dataset is created with. Borrowed. */
+static hid_t dataset_type(struct creator *c, const struct item *it)
+{
+    hid_t committed = it->token ? committed_type(c, it->token) : H5I_INVALID_HID;
+    return committed >= 0 ? committed : h5vcat_blob_type(it->type);
+}
+
+static hid_t attribute_type(void *context, hid_t stored)
+{
+    struct creator *c = context;
+    H5O_info2_t info;
+    if (H5Tcommitted(stored) <= 0 || H5Oget_info3(stored, &info, H5O_INFO_BASIC) < 0)
+        return H5I_INVALID_HID;
+    const struct blob *token = h5vcat_schema_blob(c->m->schema, &info.token, sizeof info.token);
+    return token ? committed_type(c, token) : H5I_INVALID_HID;
+}
+
+/* ---- Attributes ---------------------------------------------------------------------------------------- */
 
 /* Link creation with the character set that input 0's link has. */
 static hid_t link_list(const struct creator *c, const struct item *it)
@@ -93,11 +160,20 @@ static enum h5vec_status add_attributes(struct creator *c, const struct item *it
     hid_t from = H5Oopen(c->in, it->path, H5P_DEFAULT);
     if (from < 0)
         return h5vec_layer_error_hdf5(err, "%s: %s: cannot open", c->m->inputs.names[0], it->path);
-    st = h5vcat_attributes_copy(from, to, c->m->inputs.names[0], it->path, it->is_layer, &c->refs, err);
+    const struct attribute_source source = {
+        .file = c->m->inputs.names[0], .type = attribute_type, .context = c};
+    st = h5vcat_attributes_copy(from, to, &source, it->path, it->is_layer, &c->refs, err);
     if (!st)
         st = copy_comment(c, from, to, it, err);
     H5Oclose(from);
     return st;
+}
+
+static enum h5vec_status create_link(const struct creator *c, const struct item *it, struct h5vec_error *err)
+{
+    if (h5vcat_links_create(c->out, it->path, it->value, link_list(c, it)) < 0)
+        return create_failed(c, it, err);
+    return H5VEC_OK;
 }
 
 static enum h5vec_status create_group(struct creator *c, const struct item *it, struct h5vec_error *err)
@@ -119,9 +195,19 @@ static enum h5vec_status create_group(struct creator *c, const struct item *it, 
     return st;
 }
 
+static enum h5vec_status create_type(struct creator *c, const struct item *it, struct h5vec_error *err)
+{
+    hid_t id = committed_type(c, it->token);
+    if (id < 0 || H5Olink(id, c->out, it->path, link_list(c, it), H5P_DEFAULT) < 0)
+        return create_failed(c, it, err);
+    return add_attributes(c, it, id, err);
+}
+
+/* ---- Datasets ----------------------------------------------------------------------------------------- */
+
 static enum h5vec_status create_same(struct creator *c, struct item *it, struct h5vec_error *err)
 {
-    hid_t type = h5vcat_blob_type(it->type), space = H5Screate(it->value ? H5S_SCALAR : H5S_NULL);
+    hid_t type = dataset_type(c, it), space = H5Screate(it->value ? H5S_SCALAR : H5S_NULL);
     hid_t dcpl = H5Pcopy(h5vcat_schema_plist(c->m->schema, it->dcpl)), lcpl = link_list(c, it);
     H5Pset_obj_track_times(dcpl, 0);
     hid_t dset = H5Dcreate2(c->out, it->path, type, space, lcpl, dcpl, H5P_DEFAULT);
@@ -182,9 +268,8 @@ static enum h5vec_status create_rows(struct creator *c, struct item *it, struct 
     if (p && s->layout == H5D_CONTIGUOUS && bytes > 0 && c->place)
         st = c->place(c->context, bytes, &p->address, err);
     hid_t space = H5Screate_simple(it->rank, dims, s->maxdims), lcpl = link_list(c, it);
-    hid_t dset =
-        st ? H5I_INVALID_HID
-           : H5Dcreate2(c->out, it->path, h5vcat_blob_type(it->type), space, lcpl, c->dcpl, H5P_DEFAULT);
+    hid_t dset = st ? H5I_INVALID_HID
+                    : H5Dcreate2(c->out, it->path, dataset_type(c, it), space, lcpl, c->dcpl, H5P_DEFAULT);
     if (!st && dset < 0)
         st = create_failed(c, it, err);
     if (!st)
@@ -210,6 +295,10 @@ enum h5vec_status h5vcat_creator_page(struct creator *c, struct page *page, stru
             st = create_group(c, it, err);
         else if (it->kind == ITEM_SAME)
             st = create_same(c, it, err);
+        else if (it->kind == ITEM_TYPE)
+            st = create_type(c, it, err);
+        else if (it->kind == ITEM_LINK)
+            st = create_link(c, it, err);
         else
             st = create_rows(c, it, p, err);
     }
@@ -227,5 +316,6 @@ void h5vcat_creator_page_end(struct page *page)
 
 enum h5vec_status h5vcat_creator_finish(struct creator *c, struct h5vec_error *err)
 {
+    close_types(c);
     return h5vcat_attributes_write_references(c->in, c->out, c->m->inputs.names[0], &c->refs, err);
 }

@@ -19,6 +19,11 @@ struct creator {
     const struct blob *dcpl_from;
     struct storage dcpl_storage;
     struct attribute_list refs;
+    struct committed { /* datatypes that are committed in the output; id negative: the input's has no name */
+        const struct blob *token;
+        hid_t id;
+    } * types;
+    size_t type_count;
     /* Called before contiguous data of size > 0 bytes is allocated: says where (p->address). NULL: HDF5 does.
      */
     enum h5vec_status (*place)(void *context, uint64_t size, uint64_t *address, struct h5vec_error *err);

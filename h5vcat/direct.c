@@ -21,6 +21,7 @@
 #include "create.h"
 #include "exchange.h"
 #include "file.h"
+#include "foreign.h"
 #include "join.h"
 #include "keep.h"
 #include "writer.h"
@@ -322,14 +323,15 @@ static enum h5vec_status add_record(struct direct *d, const struct record *r, st
     return H5VEC_OK;
 }
 
-/* A chunk has been encoded behind the others of the round, in size bytes. */
+/* A chunk has been encoded behind the others of the round, in size bytes; mask: filters left out. */
 static enum h5vec_status encoded(struct direct *d, int entry, uint64_t slab, uint64_t tile, size_t size,
-                                 struct h5vec_error *err)
+                                 uint32_t mask, struct h5vec_error *err)
 {
     struct record r = {.address = d->encoded_size, /* relative until the place is known */
                        .slab = slab,
                        .tile = tile,
                        .size = (uint32_t)size,
+                       .mask = mask,
                        .entry = (uint32_t)entry};
     d->encoded_size += size;
     return add_record(d, &r, err);
@@ -356,13 +358,20 @@ static enum h5vec_status encode_chunk(struct direct *d, struct page *page, int e
 {
     size_t size = 0;
     double begin = h5vcat_merge_now();
-    enum h5vec_status st = h5vcat_keep_encode(d->m, &d->keeper, &page->items[entry], raw, bytes, used,
-                                              d->encoded + d->encoded_size, &size, err);
+    struct page_item *p = &page->items[entry];
+    char *to = d->encoded + d->encoded_size;
+    H5Z_filter_t foreign;
+    uint32_t mask = 0;
+    enum h5vec_status st =
+        h5vcat_pipeline_is_ours(&p->storage.pipeline, &foreign)
+            ? h5vcat_keep_encode(d->m, &d->keeper, p, raw, bytes, used, to, &size, err)
+            : h5vcat_foreign_encode(d->m, &d->m->schema->items[p->item], &p->storage, raw, to,
+                                    h5vcat_coder_bound(&p->storage.pipeline, bytes), &size, &mask, err);
     d->m->report.seconds_encode += h5vcat_merge_now() - begin;
     if (st)
         return st;
     count_encoded(d, &page->items[entry], bytes);
-    return encoded(d, entry, slab, tile, size, err);
+    return encoded(d, entry, slab, tile, size, mask, err);
 }
 
 static uint64_t chunk_size(const struct merge *m, const struct page_item *p, const struct box *chunk)
@@ -416,7 +425,7 @@ static enum h5vec_status join_shared(struct direct *d, struct page_item *p, cons
     if (st)
         return st;
     h5vcat_merge_joined(d->m, &d->join);
-    return encoded(d, u->entry, u->slab, u->tile, size, err);
+    return encoded(d, u->entry, u->slab, u->tile, size, 0, err);
 }
 
 /* Chunks that came together from several ranks. */
@@ -545,7 +554,7 @@ static enum h5vec_status own_chunk(struct direct *d, struct page *page, const st
     if (st || size == 0)
         return st ? st : encode_chunk(d, page, at->entry, at->slab, at->tile, d->assembly, bytes, used, err);
     h5vcat_merge_joined(m, &d->join);
-    return encoded(d, at->entry, at->slab, at->tile, size, err);
+    return encoded(d, at->entry, at->slab, at->tile, size, 0, err);
 }
 
 /* As many of this rank's chunks as the round has room for. *more: some are left, and *at is the next one. */

@@ -8,24 +8,13 @@
 #include <xxhash.h>
 #include "error.h"
 #include "agree.h"
-#include "merge.h"
+#include "foreign.h"
+#include "links.h"
+#include "match.h"
 #include "reader.h"
-#include "scan.h"
-#include "share.h"
-
-/* One input against the schema. */
-struct matching {
-    struct merge *m;
-    const struct part *part;
-    const char *name;
-    struct match *items;
-    struct rows *rows; /* of the items in the current part */
-    int room;          /* items that both have room for */
-    bool built;        /* the walk that made a schema has matched this rank's first part already */
-};
 
 /* Room for the schema's items; nothing is known of new ones. */
-static enum h5vec_status need_items(struct matching *w, struct h5vec_error *err)
+enum h5vec_status h5vcat_match_room(struct matching *w, struct h5vec_error *err)
 {
     int n = w->m->schema->count;
     if (w->items && w->rows && n <= w->room)
@@ -46,69 +35,7 @@ static enum h5vec_status need_items(struct matching *w, struct h5vec_error *err)
     return H5VEC_OK;
 }
 
-/* ---- The schema from an HDF5 file ---------------------------------------------------------------------- */
-
-/* The path of an object inside its layer. */
-static const char *inside_layer(const struct scan_object *o)
-{
-    size_t n = strcmp(o->layer, "/") == 0 ? 0 : strlen(o->layer);
-    return o->path[n] == '/' ? o->path + n + 1 : "";
-}
-
-static enum h5vec_status layer_role(const struct scan_object *o, enum h5vec_layer_role *role,
-                                    struct h5vec_error *err)
-{
-    *role = o->layer && !o->is_group ? h5vec_layer_role(inside_layer(o)) : H5VEC_LAYER_ROLE_UNKNOWN;
-    if (*role == H5VEC_LAYER_ROLE_RTREE)
-        return h5vec_error_set(err, H5VEC_E_REFUSED, 0, "%s: %s: an R-tree index is not supported", o->file,
-                               o->path);
-    if (o->layer && !o->is_group && *role == H5VEC_LAYER_ROLE_UNKNOWN)
-        return h5vec_error_set(err, H5VEC_E_REFUSED, 0, "%s: %s: is not a dataset of layer format version 1",
-                               o->file, o->path);
-    return H5VEC_OK;
-}
-
-/* The bytes of a scalar dataset. The caller frees *bytes. */
-static enum h5vec_status read_scalar(const struct scan_object *o, void **bytes, struct h5vec_error *err)
-{
-    *bytes = calloc(1, o->element);
-    if (!*bytes)
-        return h5vcat_no_memory(err);
-    if (H5Dread(o->id, o->type, H5S_ALL, H5S_ALL, H5P_DEFAULT, *bytes) >= 0)
-        return H5VEC_OK;
-    free(*bytes);
-    *bytes = NULL;
-    return h5vec_layer_error_hdf5(err, "%s: %s: cannot read", o->file, o->path);
-}
-
-static enum h5vec_status build_dataset(struct schema *s, struct item *it, const struct scan_object *o,
-                                       struct h5vec_error *err)
-{
-    it->kind = o->rank > 0 ? ITEM_ROWS : ITEM_SAME;
-    it->element = (uint32_t)o->element;
-    it->rank = o->rank;
-    it->dims = calloc(2 * (size_t)o->rank + 1, sizeof *it->dims);
-    it->type = h5vcat_schema_encode_type(s, o->type);
-    it->dcpl = h5vcat_schema_encode_plist(s, o->dcpl);
-    if (!it->dims || !it->type || !it->dcpl)
-        return h5vec_layer_error_hdf5(err, "%s: %s: cannot read its type or properties", o->file, o->path);
-    it->row_bytes = o->element;
-    for (int d = 1; d < o->rank; d++) {
-        it->dims[d] = o->dims[d];
-        if (o->maxdims[d] != H5S_UNLIMITED && o->maxdims[d] > o->dims[d])
-            it->dims[o->rank + d] = o->maxdims[d];
-        it->row_bytes *= o->dims[d];
-    }
-    if (it->kind == ITEM_ROWS || o->space == H5S_NULL)
-        return H5VEC_OK;
-    void *bytes;
-    enum h5vec_status st = read_scalar(o, &bytes, err);
-    if (st)
-        return st;
-    it->value = h5vcat_schema_blob(s, bytes, o->element);
-    free(bytes);
-    return it->value ? H5VEC_OK : h5vcat_no_memory(err);
-}
+/* ---- Rows ---------------------------------------------------------------------------------------------- */
 
 /* Bytes of a decoded chunk, and a number that is the same for equal chunks; 0 and 1 without chunks. */
 static uint64_t chunk_bytes(const struct scan_object *o, uint64_t *hash)
@@ -126,7 +53,7 @@ static uint64_t chunk_bytes(const struct scan_object *o, uint64_t *hash)
 }
 
 /* Rows that this rank takes from a dataset: count and properties. */
-static enum h5vec_status match_rows(struct matching *w, int i, const struct scan_object *o,
+enum h5vec_status h5vcat_match_rows(struct matching *w, int i, const struct scan_object *o,
                                     struct h5vec_error *err)
 {
     struct item *it = &w->m->schema->items[i];
@@ -143,6 +70,9 @@ static enum h5vec_status match_rows(struct matching *w, int i, const struct scan
         it->max_rows = o->maxdims[0];
     if (o->dims[0] == 0)
         return H5VEC_OK;
+    enum h5vec_status st = h5vcat_foreign_check(o->dcpl, false, o->file, o->path, err);
+    if (st)
+        return st;
     uint64_t hash, bytes = chunk_bytes(o, &hash);
     if (bytes > w->m->input_chunk)
         w->m->input_chunk = bytes;
@@ -160,102 +90,7 @@ static enum h5vec_status match_rows(struct matching *w, int i, const struct scan
     return H5VEC_OK;
 }
 
-/* Whether an object has attributes or a comment: messages of its header. */
-static bool annotated(hid_t id)
-{
-    const unsigned attribute = 0x0c, comment = 0x0d, attribute_info = 0x15; /* HDF5 File Format, IV.A.2 */
-    H5O_native_info_t info;
-    if (H5Oget_native_info(id, &info, H5O_NATIVE_INFO_HDR) < 0)
-        return true;
-    return info.hdr.mesg.present & (1u << attribute | 1u << comment | 1u << attribute_info);
-}
-
-static enum h5vec_status build_visit(void *context, const struct scan_object *o, struct h5vec_error *err)
-{
-    struct matching *w = context;
-    struct schema *s = w->m->schema;
-    enum h5vec_layer_role role;
-    enum h5vec_status st = layer_role(o, &role, err);
-    if (st)
-        return st;
-    struct item *it = h5vcat_schema_add(s, o->path);
-    if (!it)
-        return h5vcat_no_memory(err);
-    it->role = role;
-    it->optional = role == H5VEC_LAYER_ROLE_VALID || role == H5VEC_LAYER_ROLE_COLUMN_VALID;
-    if (o->is_layer && h5vcat_schema_add_layer(s, o->path) < 0)
-        return h5vcat_no_memory(err);
-    it->is_layer = o->is_layer;
-    it->layer = o->layer ? h5vcat_layers_find(s, o->layer) : -1;
-    it->annotated = annotated(o->id);
-    it->ascii = o->cset == H5T_CSET_ASCII;
-    st = need_items(w, err);
-    if (!st && role == H5VEC_LAYER_ROLE_COLUMN_FIXED)
-        st = h5vec_layer_is_time(o->id, &it->time, err);
-    if (st)
-        return st;
-    if (!o->is_group) {
-        st = build_dataset(s, it, o, err);
-        return st || !w->built || it->kind != ITEM_ROWS ? st : match_rows(w, s->count - 1, o, err);
-    }
-    w->built = w->built && !o->is_layer; /* the rows of a layer's datasets are known when all have been met */
-    it->kind = ITEM_GROUP;
-    it->optional = o->layer && strcmp(inside_layer(o), H5VEC_LAYER_GROUP_VALID) == 0;
-    hid_t gcpl = H5Gget_create_plist(o->id);
-    it->dcpl = gcpl < 0 ? NULL : h5vcat_schema_encode_plist(s, gcpl);
-    if (gcpl >= 0)
-        H5Pclose(gcpl);
-    if (!it->dcpl)
-        return h5vec_layer_error_hdf5(err, "%s: %s: cannot read the group's properties", o->file, o->path);
-    return H5VEC_OK;
-}
-
-/* Add what a layer may have and this one has not, so that other inputs' are not lost. */
-static enum h5vec_status complete_layers(struct schema *s, struct h5vec_error *err)
-{
-    for (int i = 0, n = s->count; i < n; i++) {
-        if (s->items[i].layer < 0)
-            continue;
-        const char *layer = s->layers[s->items[i].layer].path, *path = s->items[i].path;
-        enum h5vec_layer_role role = s->items[i].role;
-        size_t prefix = strcmp(layer, "/") == 0 ? 0 : strlen(layer);
-        enum h5vec_status st = H5VEC_OK;
-        if (role == H5VEC_LAYER_ROLE_WKB) {
-            st = h5vcat_layers_add_dataset(s, s->items[i].layer, H5VEC_LAYER_PATH_VALID,
-                                           H5VEC_LAYER_ROLE_VALID, NULL, err);
-            if (!st)
-                st = h5vcat_layers_add_dataset(s, s->items[i].layer, H5VEC_LAYER_PATH_BLOCKS,
-                                               H5VEC_LAYER_ROLE_BLOCKS, NULL, err);
-        } else if (role == H5VEC_LAYER_ROLE_COLUMN_FIXED || role == H5VEC_LAYER_ROLE_TEXT_DATA) {
-            const char *link = path + prefix + 1 + strlen(H5VEC_LAYER_GROUP_COLUMNS) + 1;
-            size_t length =
-                role == H5VEC_LAYER_ROLE_TEXT_DATA ? (size_t)(strrchr(path, '/') - link) : strlen(link);
-            char *valid = malloc(strlen(H5VEC_LAYER_GROUP_VALID) + length + 2);
-            if (!valid)
-                return h5vcat_no_memory(err);
-            sprintf(valid, "%s/%.*s", H5VEC_LAYER_GROUP_VALID, (int)length, link);
-            st = h5vcat_layers_add_dataset(s, s->items[i].layer, valid, H5VEC_LAYER_ROLE_COLUMN_VALID, NULL,
-                                           err);
-            free(valid);
-        }
-        if (st)
-            return st;
-    }
-    return H5VEC_OK;
-}
-
-/* The schema of an HDF5 input; its rows are matched on the way if it is this rank's first part. */
-static enum h5vec_status build_hdf5(struct matching *w, uint32_t input, struct h5vec_error *err)
-{
-    const struct inputs *in = &w->m->inputs;
-    hid_t file;
-    enum h5vec_status st = h5vcat_reader_file(w->m->reader, input, &file, err);
-    if (st)
-        return st;
-    w->part = in->parts;
-    w->built = in->part_count > 0 && w->part->input == input;
-    return h5vcat_scan_file(file, in->names[input], build_visit, w, err);
-}
+/* ---- The schema ---------------------------------------------------------------------------------------- */
 
 /* Rank 0: the schema of the first input. */
 static enum h5vec_status build_schema(struct matching *w, struct h5vec_error *err)
@@ -265,9 +100,9 @@ static enum h5vec_status build_schema(struct matching *w, struct h5vec_error *er
     if (!m->schema)
         return h5vcat_no_memory(err);
     enum h5vec_status st =
-        m->inputs.text[0] ? h5vcat_text_schema(m, m->schema, 0, err) : build_hdf5(w, 0, err);
+        m->inputs.text[0] ? h5vcat_text_schema(m, m->schema, 0, err) : h5vcat_build_hdf5(w, 0, err);
     if (!st)
-        st = complete_layers(m->schema, err);
+        st = h5vcat_build_layers(m->schema, err);
     if (!st)
         h5vcat_schema_link(m->schema);
     return st;
@@ -283,7 +118,7 @@ static struct schema *build_ahead(struct matching *w)
     if (m->inputs.part_count == 0 || m->inputs.text[m->inputs.parts->input])
         return NULL;
     struct schema *ahead = m->schema = h5vcat_schema_new();
-    if (ahead && build_hdf5(w, m->inputs.parts->input, NULL))
+    if (ahead && h5vcat_build_hdf5(w, m->inputs.parts->input, NULL))
         w->built = false;
     m->schema = NULL;
     return ahead;
@@ -339,11 +174,47 @@ static enum h5vec_status match_scalar(const struct matching *w, const struct ite
     if (!it->value)
         return H5VEC_OK;
     void *bytes = NULL;
-    enum h5vec_status st = read_scalar(o, &bytes, err);
+    enum h5vec_status st = h5vcat_build_scalar(o, &bytes, err);
     if (bytes && memcmp(bytes, it->value->bytes, o->element) != 0)
         st = differs(w, o, "another value", err);
     free(bytes);
     return st;
+}
+
+/* Whether two types are the same: HDF5 tells variable-length ones of two files apart, so that both are taken
+ * apart and put together again in memory. */
+static bool same_type(hid_t type, hid_t other)
+{
+    if (H5Tequal(type, other) > 0)
+        return true;
+    size_t size = 0;
+    if (H5Tencode(other, NULL, &size) < 0)
+        return false;
+    void *bytes = malloc(size);
+    hid_t copy = bytes && H5Tencode(other, bytes, &size) >= 0 ? H5Tdecode(bytes) : H5I_INVALID_HID;
+    bool same = copy >= 0 && H5Tequal(type, copy) > 0;
+    if (copy >= 0)
+        H5Tclose(copy);
+    free(bytes);
+    return same;
+}
+
+static enum h5vec_status match_type(const struct matching *w, struct item *it, hid_t other,
+                                    const struct scan_object *o, struct h5vec_error *err)
+{
+    hid_t type = h5vcat_blob_type(it->type);
+    if (type < 0)
+        return h5vec_layer_error_hdf5(err, "%s: %s: cannot decode its type", o->file, o->path);
+    return same_type(type, other) ? H5VEC_OK : differs(w, o, "another type", err);
+}
+
+static enum h5vec_status match_link(const struct matching *w, const struct item *it,
+                                    const struct scan_object *o, struct h5vec_error *err)
+{
+    const struct blob *b = h5vcat_links_blob(w->m->schema, w->m->directory, o);
+    if (!b)
+        return h5vcat_no_memory(err);
+    return b == it->value ? H5VEC_OK : differs(w, o, "a link to another object", err);
 }
 
 static enum h5vec_status match_dataset(struct matching *w, int i, const struct scan_object *o,
@@ -352,23 +223,21 @@ static enum h5vec_status match_dataset(struct matching *w, int i, const struct s
     struct item *it = &w->m->schema->items[i];
     if ((o->rank > 0 ? ITEM_ROWS : ITEM_SAME) != it->kind || o->rank != it->rank)
         return differs(w, o, "another rank", err);
-    hid_t type = h5vcat_blob_type(it->type);
-    if (type < 0)
-        return h5vec_layer_error_hdf5(err, "%s: %s: cannot decode its type", o->file, o->path);
-    if (H5Tequal(type, o->type) <= 0)
-        return differs(w, o, "another type", err);
     bool time = false;
-    enum h5vec_status st = H5VEC_OK;
-    if (it->role == H5VEC_LAYER_ROLE_COLUMN_FIXED)
+    enum h5vec_status st = match_type(w, it, o->type, o, err);
+    if (!st && it->role == H5VEC_LAYER_ROLE_COLUMN_FIXED) {
         st = h5vec_layer_is_time(o->id, &time, err);
+        if (st)
+            return h5vcat_about(err, st, o->file, o->path);
+        if (it->time != time)
+            return differs(w, o, "other units (times, or just numbers)", err);
+    }
     if (st)
-        return h5vcat_about(err, st, o->file, o->path);
-    if (it->time != time)
-        return differs(w, o, "other units (times, or just numbers)", err);
+        return st;
     for (int d = 1; d < o->rank; d++)
         if (o->dims[d] != it->dims[d])
             return differs(w, o, "another size of a dimension after the first", err);
-    return it->kind == ITEM_ROWS ? match_rows(w, i, o, err) : match_scalar(w, it, o, err);
+    return it->kind == ITEM_ROWS ? h5vcat_match_rows(w, i, o, err) : match_scalar(w, it, o, err);
 }
 
 /* The rows of every dataset of a layer follow from its features [lo, hi). */
@@ -394,12 +263,26 @@ static enum h5vec_status match_layer(struct matching *w, const struct scan_objec
     return st;
 }
 
+static enum scan_kind kind_of(const struct item *it)
+{
+    switch (it->kind) {
+    case ITEM_GROUP:
+        return SCAN_GROUP;
+    case ITEM_TYPE:
+        return SCAN_TYPE;
+    case ITEM_LINK:
+        return SCAN_LINK;
+    default:
+        return SCAN_DATASET;
+    }
+}
+
 static enum h5vec_status match_visit(void *context, const struct scan_object *o, struct h5vec_error *err)
 {
     struct matching *w = context;
     struct schema *s = w->m->schema;
     enum h5vec_layer_role role;
-    enum h5vec_status st = layer_role(o, &role, err);
+    enum h5vec_status st = h5vcat_build_role(o, &role, err);
     if (st)
         return st;
     int i = h5vcat_schema_find(s, o->path);
@@ -407,7 +290,7 @@ static enum h5vec_status match_visit(void *context, const struct scan_object *o,
         return h5vec_error_set(err, H5VEC_E_INCOMPATIBLE, 0, "%s: %s: is not in %s", o->file, o->path,
                                w->m->inputs.names[0]);
     struct item *it = &s->items[i];
-    if (o->is_group != (it->kind == ITEM_GROUP))
+    if (o->kind != kind_of(it))
         return differs(w, o, "another kind of object", err);
     if (o->is_layer != it->is_layer)
         return differs(w, o, o->is_layer ? "is a layer, other" : "is no layer, other", err);
@@ -415,8 +298,12 @@ static enum h5vec_status match_visit(void *context, const struct scan_object *o,
     it->present |= it->optional;
     if (o->is_layer)
         return match_layer(w, o, it->layer, err);
-    if (o->is_group)
+    if (o->kind == SCAN_GROUP)
         return H5VEC_OK;
+    if (o->kind == SCAN_TYPE)
+        return match_type(w, it, o->id, o, err);
+    if (o->kind == SCAN_LINK)
+        return match_link(w, it, o, err);
     if (it->optional)
         w->rows[i].start = w->rows[s->layers[it->layer].offsets].start;
     return match_dataset(w, i, o, err);
@@ -484,7 +371,8 @@ static enum h5vec_status match_text(struct matching *w, struct h5vec_error *err)
         struct item *it = &s->items[i];
         it->unlimited |= it->layer == number;
         it->chunks_agree = it->chunks_agree && it->layer != number; /* a text has none: one is aimed at */
-        /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): need_items() has set all */
+        /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): h5vcat_match_room() has set all
+         */
         if (it->kind == ITEM_ROWS && w->rows[i].count > 0 && w->items[i].first == NOBODY) {
             w->items[i].first = w->part->input;
             w->items[i].chunk = 1;
@@ -517,7 +405,7 @@ static enum h5vec_status match_part(struct matching *w, const struct part *part,
 static enum h5vec_status match_all(struct matching *w, struct h5vec_error *err)
 {
     struct merge *m = w->m;
-    enum h5vec_status st = need_items(w, err);
+    enum h5vec_status st = h5vcat_match_room(w, err);
     for (int p = 0; p < m->inputs.part_count && !st; p++)
         st = match_part(w, &m->inputs.parts[p], err);
     st = h5vcat_agree(m->comm, st, err);

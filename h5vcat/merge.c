@@ -16,6 +16,7 @@
 #include "H5Zh5vec.h"
 #include "agree.h"
 #include "join.h"
+#include "links.h"
 #include "plan.h"
 #include "reader.h"
 #include "verify.h"
@@ -231,6 +232,8 @@ static enum h5vec_status write_output(struct merge *m, struct h5vec_error *err)
     if (!st)
         st = write_pages(m, w, state, err);
     st = w->close(m, state, st, err);
+    if (!st)
+        st = h5vcat_agree(m->comm, m->rank == 0 ? h5vcat_links_user_block(m, err) : H5VEC_OK, err);
     if (!st && m->options->verify)
         st = h5vcat_verify_output(m, err);
     if (!st)

@@ -43,6 +43,7 @@ struct merge {
     struct coder *coder;
     struct reader *reader;
     int standard;          /* the copy of standard input, open; -1: it is no input */
+    bool foreign;          /* some filter of the output is not ours */
     int most_parts;        /* parts of the rank with the most */
     uint64_t input_chunk;  /* bytes of the largest chunk of any input, decoded */
     struct budget {        /* --buffer-size, dealt out by the plan; bytes */

@@ -9,6 +9,7 @@
 #include <string.h>
 #include "H5Zh5vec.h"
 #include "agree.h"
+#include "foreign.h"
 #include "join.h"
 
 #define KIB ((uint64_t)1 << 10)
@@ -16,6 +17,7 @@
 #define KEEP_CHUNK (256 * KIB) /* an input's chunk of at least so many bytes is kept */
 #define MAX_COMPACT 60000      /* bytes; an object header message holds 64 KiB less its own fields */
 #define BOX_BYTES (4 * MIB)    /* of contiguous data read and written at a time, unless the buffer is small */
+#define MAX_PARAMETERS 256     /* of a filter */
 #define MAX_CHUNK ((uint64_t)INT32_MAX) /* bytes: a message between ranks carries a chunk */
 
 /* libdeflate's level for each level of zlib's on record: the fastest that does not make larger output on
@@ -81,6 +83,7 @@ static void set_codec(const struct h5vcat_options *o, const struct item *it, str
 static void set_filters(const struct h5vcat_options *o, const struct item *it, struct pipeline *p)
 {
     bool shuffled = h5vcat_pipeline_find(p, H5Z_FILTER_SHUFFLE) >= 0;
+    H5Z_filter_t foreign;
     if (o->compress != H5VCAT_COMPRESS_KEEP)
         for (int i = p->count - 1; i >= 0; i--)
             if (is_compressor(p->filter[i].id))
@@ -90,7 +93,8 @@ static void set_filters(const struct h5vcat_options *o, const struct item *it, s
                    (o->shuffle == H5VCAT_SHUFFLE_KEEP && shuffled && o->compress != H5VCAT_COMPRESS_NONE);
     if (!shuffle && shuffled)
         remove_filter(p, h5vcat_pipeline_find(p, H5Z_FILTER_SHUFFLE));
-    if (shuffle && !shuffled && it->element > 1)
+    /* Others take values, not bytes (nbit, scale-offset), or shuffle by themselves. */
+    if (shuffle && !shuffled && it->element > 1 && h5vcat_pipeline_is_ours(p, &foreign))
         insert_filter(p, 0, H5Z_FILTER_SHUFFLE, it->element);
     if (o->compress == H5VCAT_COMPRESS_DEFLATE) {
         int at = h5vcat_pipeline_find(p, H5Z_FILTER_SHUFFLE) + 1;
@@ -217,6 +221,18 @@ enum plan_joins h5vcat_plan_joins(const struct merge *m, const struct item *it, 
     return it->bytes_item >= 0 || it->role == H5VEC_LAYER_ROLE_BLOCKS ? PLAN_JOINS_VALUES : PLAN_JOINS;
 }
 
+/* Append filter i of a pipeline to a creation list, with all parameters that it has in the old one. */
+static bool add_filter(hid_t dcpl, hid_t old, const struct pipeline *p, int i)
+{
+    unsigned values[MAX_PARAMETERS], flags, config;
+    size_t n = MAX_PARAMETERS;
+    H5Z_filter_t id = p->filter[i].id;
+    bool known = !is_compressor(id) || id == H5Z_FILTER_DEFLATE || id == H5Z_FILTER_H5VEC;
+    if (known || H5Pget_filter_by_id2(old, id, &flags, &n, values, 0, NULL, &config) < 0)
+        return H5Pset_filter(dcpl, id, p->filter[i].flags, 1, &p->filter[i].value) >= 0;
+    return n <= MAX_PARAMETERS && H5Pset_filter(dcpl, id, flags, n, values) >= 0;
+}
+
 enum h5vec_status h5vcat_plan_dcpl(const struct merge *m, const struct item *it, const struct storage *s,
                                    hid_t *dcpl, struct h5vec_error *err)
 {
@@ -230,8 +246,7 @@ enum h5vec_status h5vcat_plan_dcpl(const struct merge *m, const struct item *it,
         if (old.count > 0)
             ok = H5Premove_filter(id, H5Z_FILTER_ALL) >= 0;
         for (int i = 0; i < s->pipeline.count && ok; i++)
-            ok = H5Pset_filter(id, s->pipeline.filter[i].id, s->pipeline.filter[i].flags, 1,
-                               &s->pipeline.filter[i].value) >= 0;
+            ok = add_filter(id, h5vcat_schema_plist(m->schema, it->dcpl), &s->pipeline, i);
     }
     if (ok)
         ok =
@@ -304,12 +319,11 @@ static enum h5vec_status share_rows(struct merge *m, struct h5vec_error *err)
 
 /* ---- Checks and budget ------------------------------------------------------------------------------- */
 
-static enum h5vec_status check_item(const struct merge *m, const struct item *it, uint64_t *chunk,
+static enum h5vec_status check_item(struct merge *m, const struct item *it, uint64_t *chunk,
                                     struct h5vec_error *err)
 {
     struct storage s;
     H5Z_filter_t foreign;
-    char name[32];
     *chunk = 0;
     if (it->kind != ITEM_ROWS || it->total * it->row_bytes == 0)
         return H5VEC_OK;
@@ -317,13 +331,18 @@ static enum h5vec_status check_item(const struct merge *m, const struct item *it
     if (st)
         return st;
     *chunk = array_bytes(it, s.chunk);
-    if (!h5vcat_pipeline_is_ours(&s.pipeline, &foreign))
-        return h5vec_error_set(
-            err, H5VEC_E_REFUSED, 0,
-            "%s: %s: writing with filter %s is not supported; --compress=none or deflate:N "
-            "replaces it",
-            m->inputs.names[it->first == NOBODY ? 0 : it->first], it->path,
-            h5vcat_filter_name(foreign, name));
+    if (!h5vcat_pipeline_is_ours(&s.pipeline, &foreign)) {
+        hid_t dcpl;
+        m->foreign = true;
+        st = h5vcat_plan_dcpl(m, it, &s, &dcpl, err);
+        if (st)
+            return st;
+        st = h5vcat_foreign_check(dcpl, true, m->inputs.names[it->first == NOBODY ? 0 : it->first], it->path,
+                                  err);
+        H5Pclose(dcpl);
+        if (st)
+            return st;
+    }
     if (*chunk > MAX_CHUNK)
         return h5vec_error_set(
             err, H5VEC_E_USAGE, 0,
@@ -355,8 +374,8 @@ static enum h5vec_status make_budget(struct merge *m, uint64_t chunk, const char
     uint64_t plan =
         m->schema->memory + buffer / 16; /* the schema, and as much of the spool as stays in memory */
     uint64_t scratch = 2 * larger + in;  /* of the coder, and stored bytes */
-    if (uses_codec(m))
-        scratch += 4 * larger;                   /* of the transform */
+    if (uses_codec(m) || m->foreign)
+        scratch += 4 * larger;                   /* of the transform, or of HDF5 */
     uint64_t bound = chunk + chunk / 512 + 4096; /* encoded */
     uint64_t cache = in > buffer / 16 ? in : buffer / 16;
     uint64_t page = buffer / 16;
@@ -383,7 +402,7 @@ static enum h5vec_status check_items(struct merge *m, struct h5vec_error *err)
         uint64_t bytes;
         int item;
     } largest = {0, 0};
-    uint64_t bytes[2] = {0, m->input_chunk}, chunk;
+    uint64_t bytes[3] = {0, m->input_chunk, 0}, chunk;
     enum h5vec_status st = H5VEC_OK;
     for (int i = m->rank; i < m->schema->count && !st; i += m->ranks) {
         st = check_item(m, &m->schema->items[i], &chunk, err);
@@ -396,10 +415,12 @@ static enum h5vec_status check_items(struct merge *m, struct h5vec_error *err)
     if (st)
         return st;
     bytes[0] = largest.bytes;
-    MPI_Allreduce(MPI_IN_PLACE, bytes, 2, MPI_INT64_T, MPI_MAX, m->comm);
+    bytes[2] = m->foreign;
+    MPI_Allreduce(MPI_IN_PLACE, bytes, 3, MPI_INT64_T, MPI_MAX, m->comm);
     int item = largest.bytes == bytes[0] ? largest.item : INT32_MAX;
     MPI_Allreduce(MPI_IN_PLACE, &item, 1, MPI_INT, MPI_MIN, m->comm);
     m->input_chunk = bytes[1];
+    m->foreign = bytes[2];
     return make_budget(m, bytes[0], m->schema->items[item].path, err);
 }
 
@@ -412,7 +433,7 @@ static void count(struct merge *m)
     r->layers = (uint64_t)m->schema->layer_count;
     for (int i = 0; i < m->schema->count; i++) {
         const struct item *it = &m->schema->items[i];
-        if (it->kind == ITEM_GROUP || !h5vcat_plan_wanted(it))
+        if ((it->kind != ITEM_ROWS && it->kind != ITEM_SAME) || !h5vcat_plan_wanted(it))
             continue;
         r->datasets++;
         r->rows += it->total;

@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The walk, and the list of what is refused: soft, external and user-defined links, a second hard link to an
- * object, committed types, user blocks, virtual and external storage, variable-length and reference data.
+ * The walk, and what is refused: user-defined links, variable-length and reference data. Every object with
+ * several links is remembered by its token, so that each is met once and loops end.
  */
 #include "error.h"
 #include "scan.h"
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 #include "h5vec_layer.h"
+#include "links.h"
 
 #define MAX_DEPTH 500 /* groups in groups: each level takes stack */
 
-/* Objects with several hard links, and where each was first met. */
+#define SHARED_BUCKETS 4096
+
+/* An object with several hard links, and where it was first met. */
 struct shared_object {
+    struct shared_object *next; /* in its bucket */
     H5O_token_t token;
-    char *path;
+    char path[];
 };
 
 struct walk {
@@ -27,11 +32,10 @@ struct walk {
     size_t length, room;
     size_t layer_length; /* the layer's path is the first bytes of path; 0: none */
     int depth;
-    struct shared_object *shared;
-    size_t shared_count;
+    struct shared_object **shared; /* SHARED_BUCKETS */
 };
 
-static enum h5vec_status walk_object(struct walk *w, hid_t id, H5T_cset_t cset);
+static enum h5vec_status walk_object(struct walk *w, hid_t group, hid_t id, H5T_cset_t cset);
 
 static enum h5vec_status refuse(struct walk *w, const char *what)
 {
@@ -74,31 +78,64 @@ static const char *unsupported_type(hid_t type)
 
 /* ---- Objects ----------------------------------------------------------------------------------------- */
 
-/* An object with several hard links must be met only once. */
-static enum h5vec_status check_links(struct walk *w, hid_t id)
+/* The layer that the current object is in, or NULL. The caller frees it. */
+static char *layer_path(const struct walk *w)
+{
+    return w->layer_length ? strndup(w->path, w->layer_length) : NULL;
+}
+
+/* Look an object up that may have several hard links: *before is where it was met, or NULL, and then it is
+ * remembered. */
+static enum h5vec_status remember(struct walk *w, const H5O_info2_t *info, const char **before)
+{
+    *before = NULL;
+    if (info->rc <= 1)
+        return H5VEC_OK;
+    struct shared_object **bucket = &w->shared[XXH64(&info->token, sizeof info->token, 0) % SHARED_BUCKETS];
+    for (struct shared_object *s = *bucket; s; s = s->next)
+        if (memcmp(&s->token, &info->token, sizeof s->token) == 0) {
+            *before = s->path;
+            return H5VEC_OK;
+        }
+    struct shared_object *s = malloc(sizeof *s + w->length + 1);
+    if (!s)
+        return h5vcat_no_memory(w->err);
+    s->next = *bucket;
+    s->token = info->token;
+    strcpy(s->path, w->path);
+    *bucket = s;
+    return H5VEC_OK;
+}
+
+static enum h5vec_status describe_type(struct walk *w, struct scan_object *o)
 {
     H5O_info2_t info;
-    if (H5Oget_info3(id, &info, H5O_INFO_BASIC) < 0)
-        return failed(w, "its object header");
-    if (info.rc <= 1)
+    o->committed = H5Tcommitted(o->type) > 0;
+    if (!o->committed)
         return H5VEC_OK;
-    for (size_t i = 0; i < w->shared_count; i++) {
-        int order;
-        if (H5Otoken_cmp(id, &info.token, &w->shared[i].token, &order) >= 0 && order == 0)
-            return h5vec_error_set(w->err, H5VEC_E_REFUSED, 0,
-                                   "%s: %s: a second hard link (to %s) is not supported", w->file, w->path,
-                                   w->shared[i].path);
-    }
-    struct shared_object *p = realloc(w->shared, (w->shared_count + 1) * sizeof *p);
-    char *copy = strdup(w->path);
-    if (p)
-        w->shared = p;
-    if (!p || !copy) {
-        free(copy);
-        return h5vcat_no_memory(w->err);
-    }
-    p[w->shared_count++] = (struct shared_object){info.token, copy};
+    if (H5Oget_info3(o->type, &info, H5O_INFO_BASIC) < 0)
+        return failed(w, "its datatype");
+    o->token = info.token;
     return H5VEC_OK;
+}
+
+/* Where the data lie in other datasets or files they are read through HDF5, and the list becomes one of
+ * contiguous data. */
+static enum h5vec_status describe_storage(struct walk *w, struct scan_object *o)
+{
+    H5D_layout_t layout = H5Pget_layout(o->dcpl);
+    if (layout != H5D_VIRTUAL && (layout != H5D_CONTIGUOUS || H5Pget_external_count(o->dcpl) <= 0))
+        return H5VEC_OK;
+    enum h5vec_status st =
+        layout == H5D_VIRTUAL ? h5vcat_links_check_virtual(w->file, w->path, o->dcpl, w->err) : H5VEC_OK;
+    hid_t plain = st ? H5I_INVALID_HID : h5vcat_links_contiguous(o->dcpl, o->type);
+    if (!st && plain < 0)
+        st = failed(w, "the dataset's properties");
+    if (!st) {
+        H5Pclose(o->dcpl);
+        o->dcpl = plain;
+    }
+    return st;
 }
 
 static enum h5vec_status describe_dataset(struct walk *w, struct scan_object *o)
@@ -118,14 +155,8 @@ static enum h5vec_status describe_dataset(struct walk *w, struct scan_object *o)
     const char *what = unsupported_type(o->type);
     if (what)
         return refuse(w, what);
-    if (H5Tcommitted(o->type) > 0)
-        return refuse(w, "a committed datatype is");
-    H5D_layout_t layout = H5Pget_layout(o->dcpl);
-    if (layout == H5D_VIRTUAL)
-        return refuse(w, "a virtual dataset is");
-    if (layout == H5D_CONTIGUOUS && H5Pget_external_count(o->dcpl) > 0)
-        return refuse(w, "data in an external file is");
-    return H5VEC_OK;
+    enum h5vec_status st = describe_type(w, o);
+    return st ? st : describe_storage(w, o);
 }
 
 static enum h5vec_status walk_dataset(struct walk *w, struct scan_object *o)
@@ -160,26 +191,53 @@ static enum h5vec_status push_name(struct walk *w, const char *name)
     return H5VEC_OK;
 }
 
+/* A link that is content itself: soft, external, or hard to what was met before. */
+static enum h5vec_status visit_link(struct walk *w, struct scan_object *o)
+{
+    char *layer = layer_path(w);
+    o->kind = SCAN_LINK;
+    o->file = w->file;
+    o->path = w->path;
+    o->layer = layer;
+    enum h5vec_status st = w->visit(w->context, o, w->err);
+    free(layer);
+    return st;
+}
+
+static enum h5vec_status walk_symbolic(struct walk *w, hid_t group, const char *name, const H5L_info2_t *info)
+{
+    if (info->type != H5L_TYPE_SOFT && info->type != H5L_TYPE_EXTERNAL)
+        return refuse(w, "a user-defined link is");
+    size_t size = info->u.val_size;
+    char *value = calloc(1, size + 1);
+    if (!value)
+        return h5vcat_no_memory(w->err);
+    struct scan_object o = {
+        .id = group, .cset = info->cset, .link = info->type, .value = value, .value_size = size};
+    enum h5vec_status st =
+        H5Lget_val(group, name, value, size, H5P_DEFAULT) < 0 ? failed(w, "the link") : visit_link(w, &o);
+    free(value);
+    return st;
+}
+
+static enum h5vec_status walk_hard(struct walk *w, hid_t group, const H5L_info2_t *info)
+{
+    hid_t id = H5Oopen_by_token(group, info->u.token); /* no second look-up of the name */
+    if (id < 0)
+        return h5vec_layer_error_hdf5(w->err, "%s: %s: cannot open", w->file, w->path);
+    enum h5vec_status st = walk_object(w, group, id, info->cset);
+    H5Oclose(id);
+    return st;
+}
+
 static herr_t walk_link(hid_t group, const char *name, const H5L_info2_t *info, void *context)
 {
     struct walk *w = context;
     size_t length = w->length;
     w->status = push_name(w, name);
-    if (!w->status && info->type == H5L_TYPE_SOFT)
-        w->status = refuse(w, "a soft link is");
-    else if (!w->status && info->type == H5L_TYPE_EXTERNAL)
-        w->status = refuse(w, "an external link is");
-    else if (!w->status && info->type != H5L_TYPE_HARD)
-        w->status = refuse(w, "a user-defined link is");
-    if (!w->status) {
-        hid_t id = H5Oopen_by_token(group, info->u.token); /* no second look-up of the name */
-        if (id < 0) {
-            w->status = h5vec_layer_error_hdf5(w->err, "%s: %s: cannot open", w->file, w->path);
-        } else {
-            w->status = walk_object(w, id, info->cset);
-            H5Oclose(id);
-        }
-    }
+    if (!w->status)
+        w->status =
+            info->type == H5L_TYPE_HARD ? walk_hard(w, group, info) : walk_symbolic(w, group, name, info);
     w->length = length;
     w->path[length] = '\0';
     return w->status ? -1 : 0;
@@ -213,7 +271,7 @@ static enum h5vec_status walk_group(struct walk *w, struct scan_object *o)
         return refuse(w, "a layer inside a layer is");
     if (o->is_layer)
         w->layer_length = w->length;
-    char *layer = w->layer_length ? strndup(w->path, w->layer_length) : NULL;
+    char *layer = layer_path(w);
     o->layer = layer;
     st = w->visit(w->context, o, w->err);
     free(layer);
@@ -223,24 +281,43 @@ static enum h5vec_status walk_group(struct walk *w, struct scan_object *o)
     return st;
 }
 
-static enum h5vec_status walk_object(struct walk *w, hid_t id, H5T_cset_t cset)
+static enum h5vec_status walk_object(struct walk *w, hid_t group, hid_t id, H5T_cset_t cset)
 {
     struct scan_object o = {.file = w->file, .path = w->path, .id = id, .cset = cset};
-    H5I_type_t kind = H5Iget_type(id);
-    enum h5vec_status st = check_links(w, id);
+    H5O_info2_t info;
+    if (H5Oget_info3(id, &info, H5O_INFO_BASIC) < 0)
+        return failed(w, "its object header");
+    const char *before;
+    enum h5vec_status st = remember(w, &info, &before);
     if (st)
         return st;
-    if (kind == H5I_GROUP) {
-        o.is_group = true;
-        return walk_group(w, &o);
+    if (before) {
+        o = (struct scan_object){.id = group,
+                                 .cset = cset,
+                                 .link = H5L_TYPE_HARD,
+                                 .value = before,
+                                 .value_size = strlen(before) + 1};
+        return visit_link(w, &o);
     }
-    if (kind != H5I_DATASET)
-        return refuse(w, "a committed datatype is");
-    char *layer = w->layer_length ? strndup(w->path, w->layer_length) : NULL;
+    if (info.type == H5O_TYPE_GROUP)
+        return walk_group(w, &o);
+    char *layer = layer_path(w);
     o.layer = layer;
-    st = walk_dataset(w, &o);
+    o.kind = info.type == H5O_TYPE_DATASET ? SCAN_DATASET : SCAN_TYPE;
+    o.token = info.token;
+    st = o.kind == SCAN_DATASET ? walk_dataset(w, &o) : w->visit(w->context, &o, w->err);
     free(layer);
     return st;
+}
+
+static void free_shared(struct walk *w)
+{
+    for (int i = 0; w->shared && i < SHARED_BUCKETS; i++)
+        for (struct shared_object *next, *s = w->shared[i]; s; s = next) {
+            next = s->next;
+            free(s);
+        }
+    free(w->shared);
 }
 
 enum h5vec_status h5vcat_scan_file(hid_t file, const char *name, scan_visit visit, void *context,
@@ -248,26 +325,17 @@ enum h5vec_status h5vcat_scan_file(hid_t file, const char *name, scan_visit visi
 {
     struct walk w = {.file = name, .visit = visit, .context = context, .err = err, .room = 256};
     w.path = malloc(w.room);
-    if (!w.path)
-        return h5vcat_no_memory(err);
-    strcpy(w.path, "/");
-    w.length = 1;
-    hsize_t block = 0;
-    hid_t fcpl = H5Fget_create_plist(file), root = H5Gopen2(file, "/", H5P_DEFAULT);
-    enum h5vec_status st = H5VEC_OK;
-    if (fcpl < 0 || root < 0 || H5Pget_userblock(fcpl, &block) < 0)
-        st = failed(&w, "the root group");
-    else if (block > 0)
-        st = h5vec_error_set(err, H5VEC_E_REFUSED, 0, "%s: a user block is not supported", name);
-    else
-        st = walk_object(&w, root, H5T_CSET_ASCII);
-    if (root >= 0)
-        H5Gclose(root);
-    if (fcpl >= 0)
-        H5Pclose(fcpl);
-    for (size_t i = 0; i < w.shared_count; i++)
-        free(w.shared[i].path);
-    free(w.shared);
+    w.shared = calloc(SHARED_BUCKETS, sizeof *w.shared);
+    enum h5vec_status st = w.path && w.shared ? H5VEC_OK : h5vcat_no_memory(err);
+    if (!st) {
+        strcpy(w.path, "/");
+        w.length = 1;
+        hid_t root = H5Gopen2(file, "/", H5P_DEFAULT);
+        st = root < 0 ? failed(&w, "the root group") : walk_object(&w, root, root, H5T_CSET_ASCII);
+        if (root >= 0)
+            H5Gclose(root);
+    }
+    free_shared(&w);
     free(w.path);
     return st;
 }

@@ -259,6 +259,7 @@ static void pack_item(struct pack *p, const struct item *it)
     pack_shared(p, it->type);
     pack_shared(p, it->dcpl);
     pack_shared(p, it->value);
+    pack_shared(p, it->token);
 }
 
 static struct blob *unpack_shared(struct schema *s, struct unpack *u)
@@ -299,6 +300,7 @@ static bool unpack_item(struct schema *s, struct unpack *u)
     it->type = unpack_shared(s, u);
     it->dcpl = unpack_shared(s, u);
     it->value = unpack_shared(s, u);
+    it->token = unpack_shared(s, u);
     return !u->failed;
 }
 
@@ -307,7 +309,7 @@ static struct schema *unpack_schema(const char *bytes, size_t size)
     struct unpack u = {.at = bytes, .end = bytes + size};
     struct schema *s = h5vcat_schema_new();
     bool ok = s != NULL;
-    uint64_t layers = unpack_u64(&u);
+    uint64_t user_block = unpack_u64(&u), layers = unpack_u64(&u);
     for (uint64_t i = 0; ok && i < layers; i++) {
         size_t length;
         const char *path = unpack_blob(&u, &length);
@@ -318,8 +320,10 @@ static struct schema *unpack_schema(const char *bytes, size_t size)
     uint64_t items = unpack_u64(&u);
     for (uint64_t i = 0; ok && i < items; i++)
         ok = unpack_item(s, &u);
-    if (ok)
+    if (ok) {
+        s->user_block = user_block;
         return s;
+    }
     h5vcat_schema_free(s);
     return NULL;
 }
@@ -339,6 +343,7 @@ enum h5vec_status h5vcat_schema_broadcast(MPI_Comm comm, struct schema **s, stru
     MPI_Comm_rank(comm, &rank);
     struct pack p = {0};
     if (rank == 0) {
+        pack_u64(&p, (*s)->user_block);
         pack_u64(&p, (uint64_t)(*s)->layer_count);
         for (int i = 0; i < (*s)->layer_count; i++)
             pack_blob(&p, (*s)->layers[i].path, strlen((*s)->layers[i].path));

@@ -24,6 +24,8 @@ enum item_kind {
     ITEM_GROUP,
     ITEM_ROWS, /* dataset of rank >= 1: concatenated along its first dimension */
     ITEM_SAME, /* scalar or null dataset: equal in all inputs, kept */
+    ITEM_TYPE, /* committed datatype: equal in all inputs */
+    ITEM_LINK, /* soft or external link, or a further hard link to an item: equal in all inputs */
 };
 
 #define NOBODY UINT32_MAX
@@ -53,9 +55,11 @@ struct item {
     hsize_t *dims;      /* rank of them, [0] is 0; then rank fixed maxima (input 0's; 0: none above dims) */
     uint32_t element;   /* bytes of the type */
     uint64_t row_bytes; /* bytes of a row */
-    struct blob *type;  /* H5Tencode; groups: NULL */
-    struct blob *dcpl;  /* H5Pencode; of input `first` */
-    struct blob *value; /* ITEM_SAME: the bytes; NULL for a null space. Column of a text: its name */
+    struct blob *type;  /* H5Tencode; groups and links: NULL */
+    struct blob *dcpl;  /* H5Pencode; of input `first`; links: NULL */
+    /* ITEM_SAME: the bytes; NULL for a null space. ITEM_LINK: h5vcat_links_blob. Column of a text: its name */
+    struct blob *value;
+    struct blob *token; /* of a committed datatype in input 0, and of the one that a dataset uses there */
     /* From all inputs once schema_gather has run; before, from this rank's. */
     uint32_t first;             /* the first input with rows; NOBODY if none has */
     bool chunks_agree;          /* all inputs with rows have the chunk of the first one */
@@ -84,6 +88,7 @@ struct schema {
     int count, room;
     struct layer_plan *layers;
     int layer_count;
+    uint64_t user_block; /* bytes before the content of input 0 */
     struct blob *buckets[1024];
     int *index; /* hash table over paths, open addressing, -1 free */
     size_t index_room;

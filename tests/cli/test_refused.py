@@ -62,64 +62,6 @@ def test_region_references(folder):
 
 
 @test
-def test_soft_link(folder):
-    refused(folder, lambda f: f.__setitem__("g/odd", h5py.SoftLink("/common")), "/g/odd", "soft link")
-    refused(folder, lambda f: f.__setitem__("g/odd", h5py.SoftLink("/nowhere")), "/g/odd", "soft link", ranks=(2,))
-
-
-@test
-def test_external_link(folder):
-    refused(folder, lambda f: f.__setitem__("g/odd", h5py.ExternalLink("other.h5", "/x")), "/g/odd", "external link")
-
-
-@test
-def test_second_hard_link(folder):
-    refused(folder, lambda f: f.__setitem__("g/odd", f["common"]), ("/g/odd", "/common"), "hard link")
-
-    def group(f):
-        f.create_group("g/a")
-        f["h"] = f["g"]
-    refused(folder, group, ("/h", "/g"), "hard link", ranks=(2,))
-
-    def cycle(f):
-        f["g/loop"] = f["/"] if f.create_group("g") else None
-    refused(folder, cycle, "/g/loop", "hard link", ranks=(1, 2))
-
-
-@test
-def test_user_block(folder):
-    path = good(folder, "odd", userblock_size=512)
-    with open(path, "r+b") as f:
-        f.write(b"#!/bin/sh")
-    fails([path], f"{folder}/out/o.h5", 1, "odd.h5", "user block")
-    fails([good(folder), path], f"{folder}/out/o.h5", 1, "odd.h5", "user block", ranks=(2,))
-
-
-@test
-def test_virtual_layout(folder):
-    source = good(folder, "source")
-
-    def make(f):
-        layout = h5py.VirtualLayout(shape=(5,), dtype="<i4")
-        layout[:] = h5py.VirtualSource(source, "common", shape=(5,))
-        f.create_virtual_dataset("odd", layout)
-    odd = f"{folder}/odd.h5"
-    with h5py.File(odd, "w", libver=("v110", "v110")) as f:
-        make(f)
-    fails([odd], f"{folder}/out/o.h5", 1, "odd.h5", "/odd", "virtual")
-
-
-@test
-def test_external_storage(folder):
-    with open(f"{folder}/raw.bin", "wb") as f:
-        f.write(bytes(40))
-    odd = good(folder, "odd")
-    with h5py.File(odd, "r+") as f:
-        f.create_dataset("odd", (10,), dtype="<i4", external=[(f"{folder}/raw.bin", 0, 40)])
-    fails([odd], f"{folder}/out/o.h5", 1, "odd.h5", "/odd", "external")
-
-
-@test
 def test_filters_not_known(folder):
     """lzf is h5py's own; szip, nbit and scaleoffset are not in the list of filters either: kept with the values, or
     refused by name."""
