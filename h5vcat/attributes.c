@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Attributes keep their type, shape and bytes. Variable-length values pass through memory; object references
- * (HDF5's original kind, as DIMENSION_LIST and REFERENCE_LIST hold) become paths of the input and then
- * references to these paths in the output, wherever they sit in compounds, arrays and sequences.
+ * Attributes keep their type, shape and bytes. Variable-length values pass through memory; those with
+ * references (as DIMENSION_LIST and REFERENCE_LIST hold) wait until the objects are there.
  */
 #include "error.h"
 #include "attributes.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "h5vec_layer.h"
@@ -41,32 +41,6 @@ static enum h5vec_status note(struct attribute_list *list, const char *path, con
     }
     list->count++;
     return H5VEC_OK;
-}
-
-/* ---- What a type contains ---------------------------------------------------------------------------- */
-
-enum contents { PLAIN, HAS_OBJECT_REFERENCES, HAS_OTHER_REFERENCES };
-
-static enum contents contents_of(hid_t type)
-{
-    H5T_class_t class = H5Tget_class(type);
-    enum contents found = PLAIN;
-    if (class == H5T_REFERENCE)
-        return H5Tequal(type, H5T_STD_REF_OBJ) > 0 ? HAS_OBJECT_REFERENCES : HAS_OTHER_REFERENCES;
-    if (class == H5T_VLEN || class == H5T_ARRAY) {
-        hid_t super = H5Tget_super(type);
-        found = contents_of(super);
-        H5Tclose(super);
-    } else if (class == H5T_COMPOUND) {
-        int n = H5Tget_nmembers(type);
-        for (int i = 0; i < n; i++) {
-            hid_t member = H5Tget_member_type(type, (unsigned)i);
-            enum contents c = contents_of(member);
-            found = c > found ? c : found;
-            H5Tclose(member);
-        }
-    }
-    return found;
 }
 
 /* ---- Plain attributes -------------------------------------------------------------------------------- */
@@ -113,17 +87,13 @@ static enum h5vec_status copy_attribute(const struct copying *c, hid_t from, con
     hid_t stored = H5Aget_type(from), type = H5Tcopy(stored), space = H5Aget_space(from);
     hid_t acpl = H5Aget_create_plist(from), to = H5I_INVALID_HID;
     hid_t committed = stored < 0 ? stored : c->source->type(c->source->context, stored);
-    enum contents contents = type < 0 ? PLAIN : contents_of(type);
+    unsigned contents = type < 0 ? CONTENTS_PLAIN : h5vcat_repoint_contents(type);
     enum h5vec_status st = H5VEC_OK;
     if (type < 0 || space < 0 || acpl < 0)
         st = attribute_failed(c->err, c->file, c->path, name, "read");
-    else if (contents == HAS_OTHER_REFERENCES)
-        st = h5vec_error_set(c->err, H5VEC_E_REFUSED, 0,
-                             "%s: %s: attribute %s: region references are not supported", c->file, c->path,
-                             name);
     else if ((to = H5Acreate2(c->to, name, committed >= 0 ? committed : type, space, acpl, H5P_DEFAULT)) < 0)
         st = attribute_failed(c->err, c->file, c->path, name, "create");
-    else if (contents == HAS_OBJECT_REFERENCES)
+    else if (contents & CONTENTS_REFERENCES)
         st = note(c->refs, c->path, name, c->err);
     else
         st = copy_value(c, name, from, to, type, space);
@@ -186,80 +156,23 @@ enum h5vec_status h5vcat_attributes_copy(hid_t from, hid_t to, const struct attr
 
 /* ---- References -------------------------------------------------------------------------------------- */
 
-struct pointing {
-    hid_t in, out;
-    const char *file;
-    const struct attribute_place *place;
-    struct h5vec_error *err;
-};
-
-static enum h5vec_status repoint_one(const struct pointing *p, hobj_ref_t *ref)
+static enum h5vec_status write_references(const struct repointing *p, const struct attribute_place *place,
+                                          const char *file, hid_t from, hid_t to, struct h5vec_error *err)
 {
-    char path[4096];
-    hobj_ref_t none = 0;
-    if (memcmp(ref, &none, sizeof none) == 0)
-        return H5VEC_OK;
-    hid_t object = H5Rdereference2(p->in, H5P_DEFAULT, H5R_OBJECT, ref);
-    ssize_t n = object < 0 ? -1 : H5Rget_name(p->in, H5R_OBJECT, ref, path, sizeof path);
-    if (object >= 0)
-        H5Oclose(object);
-    if (n <= 0 || n >= (ssize_t)sizeof path)
-        return h5vec_error_set(
-            p->err, H5VEC_E_REFUSED, 0,
-            "%s: %s: attribute %s: a reference to an object without a path is not supported", p->file,
-            p->place->path, p->place->name);
-    if (H5Rcreate(ref, p->out, path, H5R_OBJECT, H5I_INVALID_HID) < 0)
-        return attribute_failed(p->err, p->file, p->place->path, p->place->name, "re-point its references");
-    return H5VEC_OK;
-}
-
-/* Walk a value in memory along its type. */
-static enum h5vec_status repoint(const struct pointing *p, hid_t type, char *value)
-{
-    enum h5vec_status st = H5VEC_OK;
-    H5T_class_t class = H5Tget_class(type);
-    if (class == H5T_REFERENCE)
-        return repoint_one(p, (hobj_ref_t *)value);
-    if (class == H5T_COMPOUND) {
-        int n = H5Tget_nmembers(type);
-        for (int i = 0; i < n && !st; i++) {
-            hid_t member = H5Tget_member_type(type, (unsigned)i);
-            st = repoint(p, member, value + H5Tget_member_offset(type, (unsigned)i));
-            H5Tclose(member);
-        }
-    } else if (class == H5T_ARRAY || class == H5T_VLEN) {
-        hid_t super = H5Tget_super(type);
-        size_t size = H5Tget_size(super), n = 0;
-        char *elements = value;
-        if (class == H5T_ARRAY) {
-            n = H5Tget_size(type) / size;
-        } else {
-            hvl_t sequence;
-            memcpy(&sequence, value, sizeof sequence);
-            n = sequence.len;
-            elements = sequence.p;
-        }
-        for (size_t i = 0; i < n && !st; i++)
-            st = repoint(p, super, elements + i * size);
-        H5Tclose(super);
-    }
-    return st;
-}
-
-static enum h5vec_status write_references(const struct pointing *p, hid_t from, hid_t to)
-{
+    char about[300];
     hid_t type = H5Aget_type(from), space = H5Aget_space(from);
     hssize_t n = H5Sget_simple_extent_npoints(space);
     size_t size = H5Tget_size(type);
     char *value = calloc((size_t)n + 1, size);
-    enum h5vec_status st = value ? H5VEC_OK : h5vcat_no_memory(p->err);
+    enum h5vec_status st = value ? H5VEC_OK : h5vcat_no_memory(err);
     if (!st && n > 0) {
         if (H5Aread(from, type, value) < 0)
-            st = attribute_failed(p->err, p->file, p->place->path, p->place->name, "read");
+            st = attribute_failed(err, file, place->path, place->name, "read");
+        snprintf(about, sizeof about, "%s: attribute %s", place->path, place->name);
         for (hssize_t i = 0; i < n && !st; i++)
-            st = repoint(p, type, value + (size_t)i * size);
+            st = h5vcat_about(err, h5vcat_repoint(p, type, value + (size_t)i * size, err), file, about);
         if (!st && H5Awrite(to, type, value) < 0)
-            st = attribute_failed(p->err, p->file, p->place->path, p->place->name, "write");
+            st = attribute_failed(err, file, place->path, place->name, "write");
         H5Treclaim(type, space, H5P_DEFAULT, value);
     }
     free(value);
@@ -268,20 +181,20 @@ static enum h5vec_status write_references(const struct pointing *p, hid_t from, 
     return st;
 }
 
-enum h5vec_status h5vcat_attributes_write_references(hid_t in, hid_t out, const char *file,
+enum h5vec_status h5vcat_attributes_write_references(const struct repointing *p, const char *file,
                                                      const struct attribute_list *refs,
                                                      struct h5vec_error *err)
 {
     for (size_t i = 0; i < refs->count; i++) {
         const struct attribute_place *place = &refs->places[i];
-        struct pointing p = {in, out, file, place, err};
-        hid_t source = H5Oopen(in, place->path, H5P_DEFAULT), target = H5Oopen(out, place->path, H5P_DEFAULT);
+        hid_t source = H5Oopen(p->in, place->path, H5P_DEFAULT);
+        hid_t target = H5Oopen(p->out, place->path, H5P_DEFAULT);
         /* not H5Aopen_by_name: 1.14.5 cannot write to what that opens below the root */
         hid_t from = source < 0 ? source : H5Aopen(source, place->name, H5P_DEFAULT);
         hid_t to = target < 0 ? target : H5Aopen(target, place->name, H5P_DEFAULT);
         enum h5vec_status st = from < 0 || to < 0
                                    ? attribute_failed(err, file, place->path, place->name, "open")
-                                   : write_references(&p, from, to);
+                                   : write_references(p, place, file, from, to, err);
         if (from >= 0)
             H5Aclose(from);
         if (to >= 0)

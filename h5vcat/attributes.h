@@ -8,8 +8,7 @@
 #define H5VCAT_ATTRIBUTES_H
 
 #include <stdbool.h>
-#include "h5vec_hdf5.h"
-#include "h5vec_status.h"
+#include "repoint.h"
 
 /* Attributes that hold references and wait for their objects. Begin with {0}. */
 struct attribute_list {
@@ -34,10 +33,9 @@ enum h5vec_status h5vcat_attributes_copy(hid_t from, hid_t to, const struct attr
                                          const char *path, bool is_layer, struct attribute_list *refs,
                                          struct h5vec_error *err);
 
-/* Write the attributes in refs: values from the input file in, pointing to the objects of out with the same
- * paths.
- */
-enum h5vec_status h5vcat_attributes_write_references(hid_t in, hid_t out, const char *file,
+/* Write the attributes in refs: values from the input file p->in, which is called file, pointing to the
+ * objects of p->out with the same paths. */
+enum h5vec_status h5vcat_attributes_write_references(const struct repointing *p, const char *file,
                                                      const struct attribute_list *refs,
                                                      struct h5vec_error *err);
 

@@ -44,10 +44,17 @@ enum h5vec_status h5vcat_build_scalar(const struct scan_object *o, void **bytes,
     return h5vec_layer_error_hdf5(err, "%s: %s: cannot read", o->file, o->path);
 }
 
+enum item_kind h5vcat_build_kind(const struct scan_object *o)
+{
+    if (o->pointers)
+        return ITEM_POINTERS;
+    return o->rank > 0 ? ITEM_ROWS : ITEM_SAME;
+}
+
 static enum h5vec_status build_dataset(struct schema *s, struct item *it, const struct scan_object *o,
                                        struct h5vec_error *err)
 {
-    it->kind = o->rank > 0 ? ITEM_ROWS : ITEM_SAME;
+    it->kind = h5vcat_build_kind(o);
     it->element = (uint32_t)o->element;
     it->rank = o->rank;
     it->dims = calloc(2 * (size_t)o->rank + 1, sizeof *it->dims);
@@ -63,8 +70,10 @@ static enum h5vec_status build_dataset(struct schema *s, struct item *it, const 
             it->dims[o->rank + d] = o->maxdims[d];
         it->row_bytes *= o->dims[d];
     }
-    if (it->kind == ITEM_ROWS || o->space == H5S_NULL)
+    if (o->rank > 0 || o->space == H5S_NULL)
         return H5VEC_OK;
+    if (o->pointers) /* read when it is written */
+        return (it->value = h5vcat_schema_blob(s, "", 1)) ? H5VEC_OK : h5vcat_no_memory(err);
     void *bytes;
     enum h5vec_status st = h5vcat_build_scalar(o, &bytes, err);
     if (st)
@@ -149,7 +158,7 @@ static enum h5vec_status build_visit(void *context, const struct scan_object *o,
         return it->value ? H5VEC_OK : h5vcat_no_memory(err);
     default:
         st = build_dataset(s, it, o, err);
-        return st || !w->built || it->kind != ITEM_ROWS ? st : h5vcat_match_rows(w, s->count - 1, o, err);
+        return st || !w->built || o->rank == 0 ? st : h5vcat_match_rows(w, s->count - 1, o, err);
     }
 }
 

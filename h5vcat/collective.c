@@ -12,6 +12,7 @@
 #include "error.h"
 #include "agree.h"
 #include "create.h"
+#include "pointers.h"
 #include "writer.h"
 
 #define MDC_BYTES ((size_t)128 << 20)
@@ -278,6 +279,22 @@ static enum h5vec_status collective_page(struct merge *m, void *state, struct pa
     return st;
 }
 
+/* Rank 0, once the file is closed: what has to be written by one process. */
+static enum h5vec_status write_pointers(const struct merge *m, struct h5vec_error *err)
+{
+    hid_t fapl = H5Pcreate(H5P_FILE_ACCESS), file = H5I_INVALID_HID;
+    if (fapl >= 0 && H5Pset_fapl_sec2(fapl) >= 0 &&
+        H5Pset_libver_bounds(fapl, H5F_LIBVER_V110, H5F_LIBVER_V110) >= 0)
+        file = H5Fopen(m->temporary, H5F_ACC_RDWR, fapl);
+    enum h5vec_status st = file < 0 ? h5vec_layer_error_hdf5(err, "%s: cannot open again", m->temporary)
+                                    : h5vcat_pointers_write(m, file, err);
+    if (file >= 0 && H5Fclose(file) < 0 && !st)
+        st = h5vec_layer_error_hdf5(err, "%s: cannot close", m->temporary);
+    if (fapl >= 0)
+        H5Pclose(fapl);
+    return st;
+}
+
 static enum h5vec_status collective_close(struct merge *m, void *state, enum h5vec_status status,
                                           struct h5vec_error *err)
 {
@@ -296,6 +313,8 @@ static enum h5vec_status collective_close(struct merge *m, void *state, enum h5v
      * do not. The file stays open, and the command leaves without HDF5's help. */
     if (c->file >= 0 && !c->broken && H5Fclose(c->file) < 0 && !st)
         st = h5vec_layer_error_hdf5(err, "%s: cannot close", m->temporary);
+    if (!st && h5vcat_pointers_any(m->schema)) /* HDF5 writes them in no parallel file */
+        st = h5vcat_agree(m->comm, m->rank == 0 ? write_pointers(m, err) : H5VEC_OK, err);
     int fd = st ? -1 : open(m->temporary, O_RDONLY | O_CLOEXEC);
     if (!st && (fd < 0 || fsync(fd) < 0))
         st = h5vec_error_set(err, H5VEC_E_IO, 0, "%s: cannot flush: %s", m->temporary, strerror(errno));

@@ -8,6 +8,7 @@
 #include "error.h"
 #include "links.h"
 #include "plan.h"
+#include "pointers.h"
 #include "reader.h"
 
 static enum h5vec_status create_failed(const struct creator *c, const struct item *it,
@@ -205,16 +206,38 @@ static enum h5vec_status create_type(struct creator *c, const struct item *it, s
 
 /* ---- Datasets ----------------------------------------------------------------------------------------- */
 
+/* A creation list with input 0's fill value, which the schema's cannot hold. The caller closes it. */
+static hid_t list_with_fill(const struct creator *c, const struct item *it, hid_t dcpl)
+{
+    hid_t list = H5Pcopy(dcpl), from = H5I_INVALID_HID;
+    if (it->kind == ITEM_POINTERS && c->in >= 0)
+        from = H5Dopen2(c->in, it->path, H5P_DEFAULT);
+    if (from < 0)
+        return list;
+    hid_t old = H5Dget_create_plist(from), type = H5Dget_type(from);
+    bool ok = old >= 0 && type >= 0 && h5vcat_pointers_fill(old, list, type);
+    if (old >= 0)
+        H5Pclose(old);
+    if (type >= 0)
+        H5Tclose(type);
+    H5Dclose(from);
+    if (ok)
+        return list;
+    H5Pclose(list);
+    return H5I_INVALID_HID;
+}
+
 static enum h5vec_status create_same(struct creator *c, struct item *it, struct h5vec_error *err)
 {
     hid_t type = dataset_type(c, it), space = H5Screate(it->value ? H5S_SCALAR : H5S_NULL);
-    hid_t dcpl = H5Pcopy(h5vcat_schema_plist(c->m->schema, it->dcpl)), lcpl = link_list(c, it);
+    hid_t dcpl = list_with_fill(c, it, h5vcat_schema_plist(c->m->schema, it->dcpl)), lcpl = link_list(c, it);
     H5Pset_obj_track_times(dcpl, 0);
     hid_t dset = H5Dcreate2(c->out, it->path, type, space, lcpl, dcpl, H5P_DEFAULT);
     enum h5vec_status st = H5VEC_OK;
     if (dset < 0)
         st = create_failed(c, it, err);
-    else if (it->value && H5Dwrite(dset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, it->value->bytes) < 0)
+    else if (it->value && it->kind == ITEM_SAME &&
+             H5Dwrite(dset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, it->value->bytes) < 0)
         st = h5vec_layer_error_hdf5(err, "%s: %s: cannot write", c->m->options->output, it->path);
     if (!st)
         st = add_attributes(c, it, dset, err);
@@ -248,6 +271,32 @@ static enum h5vec_status dataset_list(struct creator *c, const struct item *it, 
     c->dcpl_from = it->dcpl;
     c->dcpl_storage = *s;
     return H5VEC_OK;
+}
+
+/* Its rows are written when all objects are there. */
+static enum h5vec_status create_pointers(struct creator *c, struct item *it, struct h5vec_error *err)
+{
+    struct storage s;
+    hsize_t dims[H5S_MAX_RANK];
+    if (it->rank == 0)
+        return create_same(c, it, err);
+    enum h5vec_status st = h5vcat_plan_storage(c->m, it, &s, err);
+    if (!st)
+        st = dataset_list(c, it, &s, err);
+    if (st)
+        return st;
+    memcpy(dims, it->dims, (size_t)it->rank * sizeof *dims);
+    dims[0] = it->total;
+    hid_t space = H5Screate_simple(it->rank, dims, s.maxdims), dcpl = list_with_fill(c, it, c->dcpl);
+    hid_t dset =
+        H5Dcreate2(c->out, it->path, dataset_type(c, it), space, link_list(c, it), dcpl, H5P_DEFAULT);
+    st = dset < 0 ? create_failed(c, it, err) : add_attributes(c, it, dset, err);
+    if (dset >= 0)
+        H5Dclose(dset);
+    if (dcpl >= 0)
+        H5Pclose(dcpl);
+    H5Sclose(space);
+    return st;
 }
 
 /* p: the page's entry, NULL for a dataset without rows. */
@@ -295,6 +344,8 @@ enum h5vec_status h5vcat_creator_page(struct creator *c, struct page *page, stru
             st = create_group(c, it, err);
         else if (it->kind == ITEM_SAME)
             st = create_same(c, it, err);
+        else if (it->kind == ITEM_POINTERS)
+            st = create_pointers(c, it, err);
         else if (it->kind == ITEM_TYPE)
             st = create_type(c, it, err);
         else if (it->kind == ITEM_LINK)
@@ -317,5 +368,6 @@ void h5vcat_creator_page_end(struct page *page)
 enum h5vec_status h5vcat_creator_finish(struct creator *c, struct h5vec_error *err)
 {
     close_types(c);
-    return h5vcat_attributes_write_references(c->in, c->out, c->m->inputs.names[0], &c->refs, err);
+    const struct repointing p = {.in = c->in, .out = c->out, .schema = c->m->schema};
+    return h5vcat_attributes_write_references(&p, c->m->inputs.names[0], &c->refs, err);
 }

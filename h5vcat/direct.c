@@ -24,9 +24,9 @@
 #include "foreign.h"
 #include "join.h"
 #include "keep.h"
+#include "pointers.h"
 #include "writer.h"
 
-#define MIN_ALIGNMENT 4096
 #define OPEN_TRIES 50 /* of 100 ms: a parallel file system may show a new file late */
 
 /* What rank 0 is told of an encoded chunk. */
@@ -89,17 +89,6 @@ static hid_t output_fapl(const struct direct *d)
         return H5I_INVALID_HID;
     }
     return fapl;
-}
-
-/* Where chunks and zones begin: no two nodes share a page or a stripe. */
-static uint64_t alignment_of(const char *directory)
-{
-    struct stat st;
-    uint64_t a = MIN_ALIGNMENT;
-    if (stat(directory, &st) == 0)
-        while (a < (uint64_t)st.st_blksize && a < (uint64_t)16 << 20)
-            a *= 2;
-    return a;
 }
 
 static enum h5vec_status create_file(struct direct *d, struct stat *st, struct h5vec_error *err)
@@ -184,7 +173,7 @@ static enum h5vec_status direct_open(struct merge *m, void **state, struct h5vec
         return st;
     }
     struct stat created = {0};
-    d->alignment = m->rank == 0 ? alignment_of(m->directory) : 0;
+    d->alignment = m->rank == 0 ? h5vcat_file_alignment(m->directory) : 0;
     MPI_Bcast(&d->alignment, 1, MPI_UINT64_T, 0, m->comm);
     *state = d;
     if (m->rank == 0)
@@ -659,6 +648,8 @@ static enum h5vec_status direct_close(struct merge *m, void *state, enum h5vec_s
         return st;
     if (!st && m->rank == 0)
         st = h5vcat_creator_finish(&d->creator, err);
+    if (!st && m->rank == 0)
+        st = h5vcat_pointers_write(m, d->file, err);
     if (!st && fsync(d->fd) < 0)
         st = h5vec_error_set(err, H5VEC_E_IO, 0, "%s: cannot flush: %s", m->temporary, strerror(errno));
     if (d->fd >= 0 && close(d->fd) < 0 && !st)

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * pread and pwrite in a loop. One call moves at most 1 GiB: Linux cuts longer ones off at 2 GiB.
+ * pread and pwrite in a loop, and how files are aligned. One call moves at most 1 GiB: Linux cuts longer ones
+ * off at 2 GiB.
  */
 #include "file.h"
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define STEP ((size_t)1 << 30)
+#define MIN_ALIGNMENT 4096
 
 enum h5vec_status h5vcat_file_write(int fd, const char *name, uint64_t offset, const void *data, size_t size,
                                     struct h5vec_error *err)
@@ -44,4 +47,14 @@ enum h5vec_status h5vcat_file_read(int fd, const char *name, uint64_t offset, vo
         size -= (size_t)n;
     }
     return H5VEC_OK;
+}
+
+uint64_t h5vcat_file_alignment(const char *directory)
+{
+    struct stat st;
+    uint64_t a = MIN_ALIGNMENT;
+    if (stat(directory, &st) == 0)
+        while (a < (uint64_t)st.st_blksize && a < (uint64_t)16 << 20)
+            a *= 2;
+    return a;
 }

@@ -17,4 +17,7 @@ enum h5vec_status h5vcat_file_write(int fd, const char *name, uint64_t offset, c
 enum h5vec_status h5vcat_file_read(int fd, const char *name, uint64_t offset, void *data, size_t size,
                                    struct h5vec_error *err);
 
+/* Where chunks and zones begin in a directory's files, in bytes: no two nodes share a page or a stripe. */
+uint64_t h5vcat_file_alignment(const char *directory);
+
 #endif

@@ -5,6 +5,8 @@
  * chunks.
  */
 #include "foreign.h"
+#include <stdlib.h>
+#include <string.h>
 #include "error.h"
 #include "plan.h"
 
@@ -14,7 +16,26 @@ static bool available(H5Z_filter_t id, bool write)
     return H5Zfilter_avail(id) > 0 && H5Zget_filter_info(id, &config) >= 0 && (config & need);
 }
 
-enum h5vec_status h5vcat_foreign_check(hid_t dcpl, bool write, const char *file, const char *path,
+/* Whether values come back as they were from a filter of this kind, whatever is in the chunk with them. */
+static bool lossless(H5Z_filter_t id)
+{
+    static const int known[] = {H5Z_FILTER_NBIT,
+                                H5Z_FILTER_SCALEOFFSET,
+                                H5Z_FILTER_SZIP,
+                                307,
+                                32000,
+                                32001,
+                                32004,
+                                32008,
+                                32015}; /* bzip2, lzf, blosc, lz4,
+                                           bitshuffle, zstd */
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (id == known[i])
+            return true;
+    return false;
+}
+
+enum h5vec_status h5vcat_foreign_check(hid_t dcpl, enum foreign_use use, const char *file, const char *path,
                                        struct h5vec_error *err)
 {
     struct pipeline p, one = {.count = 1};
@@ -23,14 +44,35 @@ enum h5vec_status h5vcat_foreign_check(hid_t dcpl, bool write, const char *file,
     enum h5vec_status st = h5vcat_pipeline_get(dcpl, 1, &p, err);
     for (int i = 0; i < p.count && !st; i++) {
         one.filter[0] = p.filter[i];
-        if (!h5vcat_pipeline_is_ours(&one, &foreign) && !available(foreign, write))
+        if (h5vcat_pipeline_is_ours(&one, &foreign))
+            continue;
+        if (use == FOREIGN_WRITE_ALONE && !lossless(foreign))
+            st =
+                h5vec_error_set(err, H5VEC_E_REFUSED, 0,
+                                "%s: %s: filter %s (%d) may change values, which --write=collective does not "
+                                "see; --write=direct looks at every chunk",
+                                file, path, h5vcat_filter_name(foreign, name), (int)foreign);
+        else if (!available(foreign, use != FOREIGN_READ))
             st = h5vec_error_set(err, H5VEC_E_REFUSED, 0,
                                  "%s: %s: filter %s (%d) is not available to HDF5 here; a plugin for it in "
                                  "HDF5_PLUGIN_PATH%s would do",
                                  file, path, h5vcat_filter_name(foreign, name), (int)foreign,
-                                 write ? ", or --compress=none or deflate:N," : "");
+                                 use != FOREIGN_READ ? ", or --compress=none or deflate:N," : "");
     }
     return st;
+}
+
+/* Whether the dataset holds these bytes once it has been closed: HDF5 kept the chunk as it was before. */
+static bool holds(hid_t file, hid_t type, const void *raw, size_t bytes)
+{
+    hid_t dset = H5Dopen2(file, "chunk", H5P_DEFAULT);
+    void *back = calloc(1, bytes);
+    bool ok = dset >= 0 && back && H5Dread(dset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, back) >= 0 &&
+              memcmp(back, raw, bytes) == 0;
+    free(back);
+    if (dset >= 0)
+        H5Dclose(dset);
+    return ok;
 }
 
 /* The chunk as HDF5 stores it. */
@@ -65,6 +107,14 @@ enum h5vec_status h5vcat_foreign_encode(const struct merge *m, const struct item
         file = H5Fcreate("chunk", H5F_ACC_TRUNC, H5P_DEFAULT, fapl);
     if (file < 0 || !pass_through(file, it, s, dcpl, raw, out, room, size, mask))
         st = h5vec_layer_error_hdf5(err, "%s: %s: HDF5 cannot encode a chunk", m->options->output, it->path);
+    size_t bytes = it->element;
+    for (int d = 0; d < it->rank; d++)
+        bytes *= s->chunk[d];
+    if (!st && !holds(file, h5vcat_blob_type(it->type), raw, bytes)) { /* it loses something: left out here */
+        memcpy(out, raw, bytes);
+        *size = bytes;
+        *mask = UINT32_MAX >> (32 - s->pipeline.count);
+    }
     if (file >= 0)
         H5Fclose(file);
     H5Pclose(fapl);

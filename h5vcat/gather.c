@@ -60,7 +60,7 @@ enum h5vec_status h5vcat_match_rows(struct matching *w, int i, const struct scan
     if (it->layer < 0) { /* those of layers come from the layer as a whole */
         w->rows[i].start = cut_row(o->dims[0], w->part->lo);
         w->rows[i].count = cut_row(o->dims[0], w->part->hi) - w->rows[i].start;
-        if (w->part->lo == 0 && w->part->hi == WHOLE)
+        if (w->part->lo == 0 && w->part->hi == WHOLE && it->kind == ITEM_ROWS)
             h5vcat_reader_remember(w->m->reader, o->id, o->dcpl, o->rank, o->dims, o->element, &w->rows[i]);
     }
     for (int d = 0; d < o->rank; d++)
@@ -70,7 +70,7 @@ enum h5vec_status h5vcat_match_rows(struct matching *w, int i, const struct scan
         it->max_rows = o->maxdims[0];
     if (o->dims[0] == 0)
         return H5VEC_OK;
-    enum h5vec_status st = h5vcat_foreign_check(o->dcpl, false, o->file, o->path, err);
+    enum h5vec_status st = h5vcat_foreign_check(o->dcpl, FOREIGN_READ, o->file, o->path, err);
     if (st)
         return st;
     uint64_t hash, bytes = chunk_bytes(o, &hash);
@@ -171,7 +171,7 @@ static enum h5vec_status match_scalar(const struct matching *w, const struct ite
 {
     if ((o->space == H5S_NULL) != (it->value == NULL))
         return differs(w, o, "another kind of dataspace", err);
-    if (!it->value)
+    if (!it->value || it->kind == ITEM_POINTERS)
         return H5VEC_OK;
     void *bytes = NULL;
     enum h5vec_status st = h5vcat_build_scalar(o, &bytes, err);
@@ -181,10 +181,27 @@ static enum h5vec_status match_scalar(const struct matching *w, const struct ite
     return st;
 }
 
+/* The character sets of the variable-length strings in a type: H5Tequal does not compare them. */
+static uint64_t text_sets(hid_t type, uint64_t seed)
+{
+    H5T_class_t class = H5Tget_class(type);
+    if (class == H5T_STRING && H5Tis_variable_str(type) > 0)
+        return seed * 4 + (uint64_t)H5Tget_cset(type) + 1;
+    int n = class == H5T_COMPOUND ? H5Tget_nmembers(type) : class == H5T_ARRAY || class == H5T_VLEN;
+    for (int i = 0; i < n; i++) {
+        hid_t inner = class == H5T_COMPOUND ? H5Tget_member_type(type, (unsigned)i) : H5Tget_super(type);
+        seed = text_sets(inner, seed);
+        H5Tclose(inner);
+    }
+    return seed;
+}
+
 /* Whether two types are the same: HDF5 tells variable-length ones of two files apart, so that both are taken
  * apart and put together again in memory. */
 static bool same_type(hid_t type, hid_t other)
 {
+    if (text_sets(type, 0) != text_sets(other, 0))
+        return false;
     if (H5Tequal(type, other) > 0)
         return true;
     size_t size = 0;
@@ -221,7 +238,7 @@ static enum h5vec_status match_dataset(struct matching *w, int i, const struct s
                                        struct h5vec_error *err)
 {
     struct item *it = &w->m->schema->items[i];
-    if ((o->rank > 0 ? ITEM_ROWS : ITEM_SAME) != it->kind || o->rank != it->rank)
+    if (o->rank != it->rank)
         return differs(w, o, "another rank", err);
     bool time = false;
     enum h5vec_status st = match_type(w, it, o->type, o, err);
@@ -237,7 +254,7 @@ static enum h5vec_status match_dataset(struct matching *w, int i, const struct s
     for (int d = 1; d < o->rank; d++)
         if (o->dims[d] != it->dims[d])
             return differs(w, o, "another size of a dimension after the first", err);
-    return it->kind == ITEM_ROWS ? h5vcat_match_rows(w, i, o, err) : match_scalar(w, it, o, err);
+    return it->rank > 0 ? h5vcat_match_rows(w, i, o, err) : match_scalar(w, it, o, err);
 }
 
 /* The rows of every dataset of a layer follow from its features [lo, hi). */

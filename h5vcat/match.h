@@ -31,6 +31,9 @@ enum h5vec_status h5vcat_match_rows(struct matching *w, int item, const struct s
 enum h5vec_status h5vcat_build_role(const struct scan_object *o, enum h5vec_layer_role *role,
                                     struct h5vec_error *err);
 
+/* build.c: what kind of item a dataset is. */
+enum item_kind h5vcat_build_kind(const struct scan_object *o);
+
 /* build.c: the bytes of a scalar dataset. The caller frees *bytes. */
 enum h5vec_status h5vcat_build_scalar(const struct scan_object *o, void **bytes, struct h5vec_error *err);
 

@@ -79,6 +79,24 @@ static void set_codec(const struct h5vcat_options *o, const struct item *it, str
     }
 }
 
+/* Scale-offset of floats rounds them once more for every other chunk that they are in: shuffle and deflate
+ * stand for it. That of integers keeps all of them with as many bits as a chunk needs (add_filter). */
+static void replace_rounding(hid_t dcpl, struct pipeline *p, unsigned element)
+{
+    unsigned values[MAX_PARAMETERS], flags, config;
+    size_t n = MAX_PARAMETERS;
+    int at = h5vcat_pipeline_find(p, H5Z_FILTER_SCALEOFFSET);
+    if (at < 0 ||
+        H5Pget_filter_by_id2(dcpl, H5Z_FILTER_SCALEOFFSET, &flags, &n, values, 0, NULL, &config) < 0 ||
+        values[0] == H5Z_SO_INT)
+        return;
+    remove_filter(p, at);
+    if (h5vcat_pipeline_find(p, H5Z_FILTER_DEFLATE) < 0)
+        insert_filter(p, at, H5Z_FILTER_DEFLATE, 6);
+    if (h5vcat_pipeline_find(p, H5Z_FILTER_SHUFFLE) < 0)
+        insert_filter(p, at, H5Z_FILTER_SHUFFLE, element);
+}
+
 /* The input's pipeline with --compress and --shuffle applied. */
 static void set_filters(const struct h5vcat_options *o, const struct item *it, struct pipeline *p)
 {
@@ -194,13 +212,16 @@ enum h5vec_status h5vcat_plan_storage(const struct merge *m, const struct item *
         it->total > 0 && (o->compress == H5VCAT_COMPRESS_DEFLATE || o->shuffle == H5VCAT_SHUFFLE_ON ||
                           (o->codec == H5VCAT_CODEC_VECTOR && it->role == H5VEC_LAYER_ROLE_WKB));
     s->layout = H5Pget_layout(dcpl);
-    if (s->layout == H5D_COMPACT && it->total * it->row_bytes > MAX_COMPACT)
+    uint64_t stored =
+        it->total * it->row_bytes * (it->kind == ITEM_POINTERS ? 2 : 1); /* of a string: 16, not 8 */
+    if (s->layout == H5D_COMPACT && stored > MAX_COMPACT)
         s->layout = H5D_CONTIGUOUS;
     if ((s->layout == H5D_CONTIGUOUS && (extendible || filtered)) || (s->layout == H5D_COMPACT && extendible))
         s->layout = H5D_CHUNKED;
     enum h5vec_status st = h5vcat_pipeline_get(dcpl, it->element, &s->pipeline, err);
     if (!st && s->layout == H5D_CHUNKED) {
         set_chunk(m, it, dcpl, s);
+        replace_rounding(dcpl, &s->pipeline, it->element);
         set_filters(o, it, &s->pipeline);
         set_codec(o, it, &s->pipeline);
     } else if (!st) {
@@ -229,7 +250,10 @@ static bool add_filter(hid_t dcpl, hid_t old, const struct pipeline *p, int i)
     H5Z_filter_t id = p->filter[i].id;
     bool known = !is_compressor(id) || id == H5Z_FILTER_DEFLATE || id == H5Z_FILTER_H5VEC;
     if (known || H5Pget_filter_by_id2(old, id, &flags, &n, values, 0, NULL, &config) < 0)
-        return H5Pset_filter(dcpl, id, p->filter[i].flags, 1, &p->filter[i].value) >= 0;
+        return H5Pset_filter(dcpl, id, p->filter[i].flags,
+                             id != H5Z_FILTER_FLETCHER32, &p->filter[i].value) >= 0;
+    if (id == H5Z_FILTER_SCALEOFFSET && n > 1)
+        values[1] = 0; /* bits: as many as the values need */
     return n <= MAX_PARAMETERS && H5Pset_filter(dcpl, id, flags, n, values) >= 0;
 }
 
@@ -242,7 +266,9 @@ enum h5vec_status h5vcat_plan_dcpl(const struct merge *m, const struct item *it,
     bool ok = !st && H5Pset_layout(id, s->layout) >= 0;
     if (ok && s->layout == H5D_CHUNKED)
         ok = H5Pset_chunk(id, it->rank, s->chunk) >= 0 && H5Pset_chunk_opts(id, 0) >= 0;
-    if (ok && !h5vcat_pipeline_equal(&old, &s->pipeline)) {
+    bool same =
+        h5vcat_pipeline_equal(&old, &s->pipeline) && h5vcat_pipeline_find(&old, H5Z_FILTER_SCALEOFFSET) < 0;
+    if (ok && !same) {
         if (old.count > 0)
             ok = H5Premove_filter(id, H5Z_FILTER_ALL) >= 0;
         for (int i = 0; i < s->pipeline.count && ok; i++)
@@ -337,8 +363,9 @@ static enum h5vec_status check_item(struct merge *m, const struct item *it, uint
         st = h5vcat_plan_dcpl(m, it, &s, &dcpl, err);
         if (st)
             return st;
-        st = h5vcat_foreign_check(dcpl, true, m->inputs.names[it->first == NOBODY ? 0 : it->first], it->path,
-                                  err);
+        st = h5vcat_foreign_check(
+            dcpl, m->options->write == H5VCAT_WRITE_DIRECT ? FOREIGN_WRITE : FOREIGN_WRITE_ALONE,
+            m->inputs.names[it->first == NOBODY ? 0 : it->first], it->path, err);
         H5Pclose(dcpl);
         if (st)
             return st;
@@ -433,7 +460,8 @@ static void count(struct merge *m)
     r->layers = (uint64_t)m->schema->layer_count;
     for (int i = 0; i < m->schema->count; i++) {
         const struct item *it = &m->schema->items[i];
-        if ((it->kind != ITEM_ROWS && it->kind != ITEM_SAME) || !h5vcat_plan_wanted(it))
+        if ((it->kind != ITEM_ROWS && it->kind != ITEM_SAME && it->kind != ITEM_POINTERS) ||
+            !h5vcat_plan_wanted(it))
             continue;
         r->datasets++;
         r->rows += it->total;

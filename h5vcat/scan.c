@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The walk, and what is refused: user-defined links, variable-length and reference data. Every object with
+ * The walk, and what is refused: user-defined links. Every object with
  * several links is remembered by its token, so that each is met once and loops end.
  */
 #include "error.h"
@@ -10,6 +10,7 @@
 #include <xxhash.h>
 #include "h5vec_layer.h"
 #include "links.h"
+#include "repoint.h"
 
 #define MAX_DEPTH 500 /* groups in groups: each level takes stack */
 
@@ -45,35 +46,6 @@ static enum h5vec_status refuse(struct walk *w, const char *what)
 static enum h5vec_status failed(struct walk *w, const char *what)
 {
     return h5vec_layer_error_hdf5(w->err, "%s: %s: cannot read %s", w->file, w->path, what);
-}
-
-/* ---- Types ------------------------------------------------------------------------------------------- */
-
-/* What in a type has no fixed size, or NULL. */
-static const char *unsupported_type(hid_t type)
-{
-    const char *what = NULL;
-    H5T_class_t class = H5Tget_class(type);
-    if (class == H5T_VLEN)
-        return "variable-length data is";
-    if (class == H5T_REFERENCE)
-        return H5Tequal(type, H5T_STD_REF_DSETREG) > 0 ? "a dataset of region references is"
-                                                       : "a dataset of references is";
-    if (class == H5T_STRING && H5Tis_variable_str(type) > 0)
-        return "variable-length string data is";
-    if (class == H5T_ARRAY) {
-        hid_t super = H5Tget_super(type);
-        what = unsupported_type(super);
-        H5Tclose(super);
-    } else if (class == H5T_COMPOUND) {
-        int n = H5Tget_nmembers(type);
-        for (int i = 0; i < n && !what; i++) {
-            hid_t member = H5Tget_member_type(type, (unsigned)i);
-            what = unsupported_type(member);
-            H5Tclose(member);
-        }
-    }
-    return what;
 }
 
 /* ---- Objects ----------------------------------------------------------------------------------------- */
@@ -138,6 +110,18 @@ static enum h5vec_status describe_storage(struct walk *w, struct scan_object *o)
     return st;
 }
 
+/* A fill value of variable length lies in a heap of its file: the list is made to be used in another one. */
+static enum h5vec_status drop_fill(struct walk *w, struct scan_object *o)
+{
+    H5D_fill_value_t state;
+    if (H5Pfill_value_defined(o->dcpl, &state) < 0)
+        return failed(w, "the fill value");
+    if (state == H5D_FILL_VALUE_USER_DEFINED &&
+        (H5Pset_fill_value(o->dcpl, o->type, NULL) < 0 || H5Pset_fill_time(o->dcpl, H5D_FILL_TIME_IFSET) < 0))
+        return failed(w, "the fill value");
+    return H5VEC_OK;
+}
+
 static enum h5vec_status describe_dataset(struct walk *w, struct scan_object *o)
 {
     hid_t space = H5Dget_space(o->id);
@@ -152,11 +136,11 @@ static enum h5vec_status describe_dataset(struct walk *w, struct scan_object *o)
     o->rank = H5Sget_simple_extent_dims(space, o->dims, o->maxdims);
     o->element = H5Tget_size(o->type);
     H5Sclose(space);
-    const char *what = unsupported_type(o->type);
-    if (what)
-        return refuse(w, what);
+    o->pointers = h5vcat_repoint_contents(o->type) != CONTENTS_PLAIN;
     enum h5vec_status st = describe_type(w, o);
-    return st ? st : describe_storage(w, o);
+    if (!st)
+        st = describe_storage(w, o);
+    return !st && o->pointers ? drop_fill(w, o) : st;
 }
 
 static enum h5vec_status walk_dataset(struct walk *w, struct scan_object *o)

@@ -31,8 +31,10 @@ struct scan_object {
     const char *value; /* hard: the path at which the object was visited; else as H5Lget_val gives it */
     size_t value_size;
     H5O_token_t token; /* of a committed datatype, or of the one that a dataset uses */
-    /* datasets: */
-    bool committed;   /* its type is */
+                       /* datasets: */
+    bool committed;    /* its type is */
+    bool pointers;     /* its type has variable-length data or references; dcpl is without the fill value */
+
     hid_t type, dcpl; /* dcpl: contiguous where the data lie in other datasets or files (virtual, external) */
     size_t element;   /* bytes of the type */
     H5S_class_t space;

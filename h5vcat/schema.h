@@ -22,10 +22,11 @@ struct blob {
 
 enum item_kind {
     ITEM_GROUP,
-    ITEM_ROWS, /* dataset of rank >= 1: concatenated along its first dimension */
-    ITEM_SAME, /* scalar or null dataset: equal in all inputs, kept */
-    ITEM_TYPE, /* committed datatype: equal in all inputs */
-    ITEM_LINK, /* soft or external link, or a further hard link to an item: equal in all inputs */
+    ITEM_ROWS,     /* dataset of rank >= 1: concatenated along its first dimension */
+    ITEM_SAME,     /* scalar or null dataset: equal in all inputs, kept */
+    ITEM_POINTERS, /* dataset of any rank with variable-length data or references: as one of the two above */
+    ITEM_TYPE,     /* committed datatype: equal in all inputs */
+    ITEM_LINK,     /* soft or external link, or a further hard link to an item: equal in all inputs */
 };
 
 #define NOBODY UINT32_MAX
@@ -57,7 +58,8 @@ struct item {
     uint64_t row_bytes; /* bytes of a row */
     struct blob *type;  /* H5Tencode; groups and links: NULL */
     struct blob *dcpl;  /* H5Pencode; of input `first`; links: NULL */
-    /* ITEM_SAME: the bytes; NULL for a null space. ITEM_LINK: h5vcat_links_blob. Column of a text: its name */
+    /* ITEM_SAME: the bytes; NULL for a null space (ITEM_POINTERS: something
+     * if it is a scalar). ITEM_LINK: h5vcat_links_blob. Column of a text: its name */
     struct blob *value;
     struct blob *token; /* of a committed datatype in input 0, and of the one that a dataset uses there */
     /* From all inputs once schema_gather has run; before, from this rank's. */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is not supported yet is refused by name, and inputs that cannot be read are named: exit 1, nothing written."""
+"""Inputs that cannot be read are named: exit 1, nothing written; nothing is dropped silently."""
 import os
 import shutil
 
@@ -7,8 +7,7 @@ import h5py
 import numpy as np
 
 import h5make
-from h5model import assert_model, describe
-from h5oracle import concat
+from h5model import describe
 from h5vtest import RANKS, Skip, check, fails, main, one_line, run, test, tool
 
 I4 = h5make.of("<i4")
@@ -19,64 +18,6 @@ def good(folder, name="good", **options):
     with h5make.create(path, **options) as f:
         h5make.put(f, "common", I4, (5,))
     return path
-
-
-def refused(folder, make, *words, ranks=RANKS, both=True):
-    """A file of this feature is refused, as the only input, and as the first or last beside one that is like it
-    otherwise. The feature's file and object are named."""
-    odd = good(folder, "odd")
-    with h5py.File(odd, "r+") as f:
-        make(f)
-    fails([odd], f"{folder}/out/o.h5", 1, "odd.h5", *words, ranks=ranks)
-    if both:
-        shutil.copy(odd, f"{folder}/twin.h5")
-        fails([odd, f"{folder}/twin.h5"], f"{folder}/out/o.h5", 1, (".h5",), *words, ranks=(2,))
-
-
-@test
-def test_variable_length_data(folder):
-    refused(folder, lambda f: f.create_dataset("g/odd", data=["a", "bb"], dtype=h5py.string_dtype()), "/g/odd", "variable-length")
-    refused(folder, lambda f: f.create_dataset("g/odd", (3,), dtype=h5py.vlen_dtype("<i4")), "/g/odd", "variable-length", ranks=(2,))
-    refused(folder, lambda f: f.create_dataset("g/odd", (3,), dtype=[("n", "<i4"), ("s", h5py.string_dtype())]), "/g/odd",
-            "variable-length", ranks=(2,))
-    refused(folder, lambda f: f.create_dataset("g/odd", data="scalar text"), "/g/odd", "variable-length", ranks=(2,))
-    refused(folder, lambda f: f.create_dataset("g/odd", (0,), dtype=h5py.string_dtype()), "/g/odd", "variable-length", ranks=(2,))
-
-
-@test
-def test_reference_data(folder):
-    def make(f):
-        f.create_dataset("g/odd", data=[f.ref], dtype=h5py.ref_dtype)
-    refused(folder, make, "/g/odd", "reference")
-
-
-@test
-def test_region_references(folder):
-    def data(f):
-        f.create_dataset("g/odd", (1,), dtype=h5py.regionref_dtype)[0] = f["common"].regionref[1:3]
-    refused(folder, data, "/g/odd", "region reference")
-
-    def attribute(f):
-        f["common"].attrs.create("where", f["common"].regionref[1:3], dtype=h5py.regionref_dtype)
-    refused(folder, attribute, "/common", "region reference", ranks=(1, 2))
-
-
-@test
-def test_filters_not_known(folder):
-    """lzf is h5py's own; szip, nbit and scaleoffset are not in the list of filters either: kept with the values, or
-    refused by name."""
-    for how, word in (({"compression": "lzf"}, ("lzf", "filter")), ({"scaleoffset": 4}, ("scaleoffset", "scale-offset", "filter"))):
-        odd = good(folder, "odd")
-        with h5py.File(odd, "r+") as f:
-            f.create_dataset("g/odd", data=np.arange(100, dtype="<i4"), chunks=(10,), **how)
-        out = f"{folder}/out/o.h5"
-        r = run(["-o", out, odd, odd], 2)
-        if r.code == 0:
-            assert_model(concat([odd, odd]), out)
-            os.remove(out)
-        else:
-            check(r.code == 1, f"exit {r.code}: {r.err}")
-            one_line(r, "odd.h5", "/g/odd", word)
 
 
 @test

@@ -279,7 +279,7 @@ FOREIGN = {
     "nbit": (h5make.narrow(h5t.STD_I32LE, 21, 0), [lambda p: p.set_filter(5)]),
     "nbit_be": (h5make.narrow(h5t.STD_I32BE, 20, 3), [lambda p: p.set_filter(5)]),
     "scale": (h5make.of("<i4"), [lambda p: p.set_scaleoffset(h5py.h5z.SO_INT, 0)]),
-    "scale_float": (h5make.of("<f8"), [lambda p: p.set_scaleoffset(h5py.h5z.SO_FLOAT_DSCALE, 3)]),
+    "scale_few_bits": (h5make.of("<i4"), [lambda p: p.set_scaleoffset(h5py.h5z.SO_INT, 9)]),  # loses values in larger chunks
     "many": (h5make.of("<u2"), [lambda p: p.set_scaleoffset(h5py.h5z.SO_INT, 0),
                                 lambda p: p.set_deflate(5), lambda p: p.set_fletcher32()]),
 }
@@ -297,8 +297,8 @@ def test_filters_of_hdf5(folder):
             for name in FOREIGN:
                 a, b = ([d.id.get_create_plist().get_filter(k) for k in range(d.id.get_create_plist().get_nfilters())]
                         for d in (f[name], g[name]))
-                a, b = ([(x[0], [v for k, v in enumerate(x[2]) if k != 2]) for x in y] for y in (a, b))
-                # but for the third parameter, the number of elements of a chunk
+                # but for the elements of a chunk, and scale-offset's bits: 0, as many as the values need
+                a, b = ([(x[0], [v for k, v in enumerate(x[2]) if k not in (1, 2)]) for x in y] for y in (a, b))
                 check(a == b, f"{name}: {a}, {b} expected")
                 check(f[name].id.get_storage_size() <= f[name].size * f[name].dtype.itemsize * 0.9, f"{name} is not packed")
 
@@ -316,6 +316,26 @@ def test_filters_of_hdf5_replaced(folder):
                 got = {f[name].id.get_create_plist().get_filter(k)[0] for k in range(f[name].id.get_create_plist().get_nfilters())}
                 check(ids is None or got - {2, 3} <= ids, f"{options}: filters {got} of {name}")
         os.remove(out)
+
+
+@test
+def test_rounding_is_not_repeated(folder):
+    """Scale-offset of floats rounds again for every other chunk: shuffle and deflate take its place, the values stay."""
+    inputs = []
+    for i in range(3):
+        inputs.append(f"{folder}/{i}.h5")
+        with h5make.create(inputs[-1]) as f:
+            for t in ("<f4", "<f8"):
+                data = np.random.default_rng(i).normal(20, 40, (300, 2)).astype(t)
+                f.create_dataset(t, data=data, chunks=(32, 2), scaleoffset=2)
+    for write, n in BOTH[1:3] + BOTH[-1:]:
+        out = f"{folder}/out/{write}{n}.h5"
+        merge(inputs, out, n, f"--write={write}")
+        with h5py.File(out) as f:
+            for t in ("<f4", "<f8"):
+                want = np.concatenate([h5py.File(p)[t][()] for p in inputs])
+                check((f[t][()] == want).all(), f"{t}: values")
+                check(f[t].shuffle and f[t].compression == "gzip" and f[t].scaleoffset is None, "filters")
 
 
 @test
