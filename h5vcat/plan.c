@@ -250,8 +250,8 @@ static bool add_filter(hid_t dcpl, hid_t old, const struct pipeline *p, int i)
     H5Z_filter_t id = p->filter[i].id;
     bool known = !is_compressor(id) || id == H5Z_FILTER_DEFLATE || id == H5Z_FILTER_H5VEC;
     if (known || H5Pget_filter_by_id2(old, id, &flags, &n, values, 0, NULL, &config) < 0)
-        return H5Pset_filter(dcpl, id, p->filter[i].flags,
-                             id != H5Z_FILTER_FLETCHER32, &p->filter[i].value) >= 0;
+        return H5Pset_filter(dcpl, id, p->filter[i].flags, id != H5Z_FILTER_FLETCHER32,
+                             &p->filter[i].value) >= 0;
     if (id == H5Z_FILTER_SCALEOFFSET && n > 1)
         values[1] = 0; /* bits: as many as the values need */
     return n <= MAX_PARAMETERS && H5Pset_filter(dcpl, id, flags, n, values) >= 0;

@@ -251,13 +251,28 @@ static enum h5vec_status open_only(struct reader *r, hid_t file, uint32_t input,
     return H5VEC_OK;
 }
 
+/* Whether HDF5 tells where the chunks of a dataset belong. Of one whose only unlimited dimension is not the
+ * first it says wrong coordinates: its index (an extensible array) has that dimension first, and
+ * H5Dchunk_iter of 1.14.5 counts as if it had not. */
+static bool coordinates_are_right(hid_t space, int rank)
+{
+    hsize_t max[H5S_MAX_RANK];
+    int unlimited = 0;
+    if (H5Sget_simple_extent_dims(space, NULL, max) != rank)
+        return false;
+    for (int d = 0; d < rank; d++)
+        unlimited += max[d] == H5S_UNLIMITED;
+    return unlimited != 1 || max[0] == H5S_UNLIMITED;
+}
+
 static enum h5vec_status open_chunks(struct reader *r, hid_t file, hid_t dcpl, size_t element,
                                      struct h5vec_error *err)
 {
     struct chunk_form form;
     hsize_t dims[H5S_MAX_RANK];
     int rank = H5Sget_simple_extent_dims(r->space, dims, NULL);
-    if (H5Pget_layout(dcpl) != H5D_CHUNKED || !h5vcat_chunks_form(dcpl, rank, element, &form))
+    if (H5Pget_layout(dcpl) != H5D_CHUNKED || !coordinates_are_right(r->space, rank) ||
+        !h5vcat_chunks_form(dcpl, rank, element, &form))
         return H5VEC_OK;
     return h5vcat_chunks_open(r->m->coder, file, r->dset, &form, dims, r->m->budget.cache, &r->chunks, err);
 }

@@ -261,6 +261,21 @@ def test_external_storage(folder):
     fails(inputs, f"{folder}/out/o.h5", 1, "/1.h5", "/e")
 
 
+@test
+def test_unlimited_dimension_that_is_not_the_first(folder):
+    """HDF5 1.14.5's H5Dchunk_iter says wrong coordinates for the index that such a dataset has in new files."""
+    inputs = []
+    for i in range(2):
+        inputs.append(f"{folder}/{i}.h5")
+        with h5make.create(inputs[-1], libver=("v110", "v110")) as f:
+            for filters in ((), ("deflate:4",)):
+                name = f"d{len(filters)}"
+                h5make.put(f, name, I4, (10 + i, 12, 5), chunk=(3, 4, 2), filters=filters, maxshape=(60, None, 5))
+                h5make.put(f, name + "last", I4, (7, 9), chunk=(2, 2), filters=filters, maxshape=(9, None))
+    for _ in merges(folder, inputs, writes=BOTH[1:3] + BOTH[-1:]):
+        pass
+
+
 def filtered(path, i, filters):
     """Datasets of each of these filters (dcpl setters by name), smooth data so that all of them do something."""
     with h5make.create(path) as f:
