@@ -182,6 +182,8 @@ static void decide(struct h5vec_format_builder *column, const struct guess *gues
 static enum h5vec_status infer(struct h5vec_format_reader *reader, struct h5vec_error *err)
 {
     size_t count = 0, size = 0;
+    for (size_t i = 0; i < reader->rows.columns; i++)
+        reader->rows.column[i].undecided = !reader->rows.column[i].given;
     enum h5vec_status status = reader->class->record(reader, &count, &size, err);
     if (status == H5VEC_E_IO || status == H5VEC_E_NOMEM)
         return status;

@@ -82,6 +82,11 @@ def test_several_inputs(folder):
             out = f"{folder}/out/{i}.h5"
             merge([first, paths[b]], out, 2, "-f")
             check_layer(out, "layer", rows, {"v": values})
+    header = write(f"{folder}/header.csv", "WKT,v\n") # no row says what its column is
+    merge([paths["int"], header, paths["int"]], f"{folder}/out/header.h5", 2)
+    check_layer(f"{folder}/out/header.h5", "layer", rows, {"v": [1, 1]})
+    merge([header, paths["int"], paths["float"]], f"{folder}/out/first.h5", 2)
+    check_layer(f"{folder}/out/first.h5", "layer", rows, {"v": [b"1", b"1.5"]})
     for a, b, fit in (("int", "float", "float"), ("int", "text", "text"), ("float", "text", "text"), ("int", "time", "text")):
         for first in (paths[a], layers[a]):
             fails([first, paths[b]], f"{folder}/out/bad.h5", 3, f"{b}.csv: column v: ", first, f"--types 'v={fit}' fits both", ranks=(1, 2))

@@ -292,6 +292,21 @@ def test_values(folder):
 
 
 @test
+def test_numbers(folder):
+    """Integers where 64 bits surely hold them; a field of more digits stays text; what is no number is an error."""
+    shp, shx = s.files(1, [s.point(1, 2), s.point(3, 4)])
+    fields = [(b"I", b"N", 18, 0), (b"W", b"N", 19, 0), (b"R", b"N", 19, 3), (b"F", b"F", 10, 0)]
+    rows = [[b"999999999999999999", b"9223372036854775808", b"-0.125", b"7"], [b"-99999999999999999", b"007", b"5", b"1e2"]]
+    _, columns, _ = rows_of(s.write(f"{folder}/a", shp, shx, s.dbf(fields, rows)))
+    check(columns == {"I": [10**18 - 1, 1 - 10**17], "W": [b"9223372036854775808", b"007"], "R": [-0.125, 5.0], "F": [7.0, 100.0]}, columns)
+    bad = s.write(f"{folder}/b", shp, shx, s.dbf(fields[:1], [[b"1"], [b"1.5"]]))
+    refused(bad, "record 2: column I: '1.5' is not an integer")
+    check(rows_of(bad, "types=text")[1] == {"I": [b"1", b"1.5"]}, "as text")
+    check(rows_of(bad, "bad=skip")[1] == {"I": [1]}, "skipped")
+    refused(s.write(f"{folder}/c", shp, shx, s.dbf([(b"D", b"D", 8, 0)], [[b"20240230"], [b""]])), "record 1: column D: '20240230' is not a time")
+
+
+@test
 def test_nesting(folder):
     """Rings in any order: holes go to the smallest ring that they lie in, islands in holes are polygons."""
     q, h = s.square, lambda *a: s.square(*a, clockwise=False)
