@@ -388,8 +388,7 @@ static enum h5vec_status match_text(struct matching *w, struct h5vec_error *err)
         struct item *it = &s->items[i];
         it->unlimited |= it->layer == number;
         it->chunks_agree = it->chunks_agree && it->layer != number; /* a text has none: one is aimed at */
-        /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): h5vcat_match_room() has set all
-         */
+        /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): match_room() has set all */
         if (it->kind == ITEM_ROWS && w->rows[i].count > 0 && w->items[i].first == NOBODY) {
             w->items[i].first = w->part->input;
             w->items[i].chunk = 1;

@@ -358,7 +358,7 @@ static enum h5vec_status check_item(struct merge *m, const struct item *it, uint
         return st;
     *chunk = array_bytes(it, s.chunk);
     if (!h5vcat_pipeline_is_ours(&s.pipeline, &foreign)) {
-        hid_t dcpl;
+        hid_t dcpl = H5I_INVALID_HID;
         m->foreign = true;
         st = h5vcat_plan_dcpl(m, it, &s, &dcpl, err);
         if (st)

@@ -23,6 +23,10 @@ struct shared_object {
     char path[];
 };
 
+struct shared_objects {
+    struct shared_object *buckets[SHARED_BUCKETS];
+};
+
 struct walk {
     const char *file;
     scan_visit visit;
@@ -33,7 +37,7 @@ struct walk {
     size_t length, room;
     size_t layer_length; /* the layer's path is the first bytes of path; 0: none */
     int depth;
-    struct shared_object **shared; /* SHARED_BUCKETS */
+    struct shared_objects *shared;
 };
 
 static enum h5vec_status walk_object(struct walk *w, hid_t group, hid_t id, H5T_cset_t cset);
@@ -63,7 +67,8 @@ static enum h5vec_status remember(struct walk *w, const H5O_info2_t *info, const
     *before = NULL;
     if (info->rc <= 1)
         return H5VEC_OK;
-    struct shared_object **bucket = &w->shared[XXH64(&info->token, sizeof info->token, 0) % SHARED_BUCKETS];
+    struct shared_object **bucket =
+        &w->shared->buckets[XXH64(&info->token, sizeof info->token, 0) % SHARED_BUCKETS];
     for (struct shared_object *s = *bucket; s; s = s->next)
         if (memcmp(&s->token, &info->token, sizeof s->token) == 0) {
             *before = s->path;
@@ -297,7 +302,7 @@ static enum h5vec_status walk_object(struct walk *w, hid_t group, hid_t id, H5T_
 static void free_shared(struct walk *w)
 {
     for (int i = 0; w->shared && i < SHARED_BUCKETS; i++)
-        for (struct shared_object *next, *s = w->shared[i]; s; s = next) {
+        for (struct shared_object *next, *s = w->shared->buckets[i]; s; s = next) {
             next = s->next;
             free(s);
         }
@@ -309,7 +314,7 @@ enum h5vec_status h5vcat_scan_file(hid_t file, const char *name, scan_visit visi
 {
     struct walk w = {.file = name, .visit = visit, .context = context, .err = err, .room = 256};
     w.path = malloc(w.room);
-    w.shared = calloc(SHARED_BUCKETS, sizeof *w.shared);
+    w.shared = calloc(1, sizeof *w.shared);
     enum h5vec_status st = w.path && w.shared ? H5VEC_OK : h5vcat_no_memory(err);
     if (!st) {
         strcpy(w.path, "/");
