@@ -5,9 +5,8 @@
 #include "format_internal.h"
 
 #include <string.h>
-#include <strings.h>
 
-/* Whether a column has this name, in any case, with blanks around it or not. */
+/* Whether a column has this name (in lower case), in any case, with blanks around it or not. */
 static bool is_called(const char *name, const char *what)
 {
     size_t length = strlen(name);
@@ -17,7 +16,7 @@ static bool is_called(const char *name, const char *what)
     }
     while (length > 0 && h5vec_format_blank(name + length - 1, 1))
         length--;
-    return length == strlen(what) && strncasecmp(name, what, length) == 0;
+    return h5vec_format_is_word(name, length, what);
 }
 
 /* The first column called so; *more: there are others. */
@@ -55,7 +54,7 @@ enum h5vec_status h5vec_format_csv_named(const struct h5vec_format_rows *rows, c
 
 size_t h5vec_format_csv_wkt(const struct h5vec_format_rows *rows)
 {
-    static const char *const names[] = {"WKT", "geometry", "geom", "the_geom"};
+    static const char *const names[] = {"wkt", "geometry", "geom", "the_geom"};
     size_t found = H5VEC_FORMAT_NO_FIELD;
     bool more;
     for (size_t n = 0; n < sizeof names / sizeof names[0] && found == H5VEC_FORMAT_NO_FIELD; n++)

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "format_internal.h"
@@ -340,7 +339,7 @@ static size_t skip_prefix(const char *text, size_t size)
     size_t i = 0;
     while (i < size && is_space(text[i]))
         i++;
-    if (size - i >= 5 && strncasecmp(text + i, "SRID=", 5) == 0) {
+    if (size - i >= 5 && h5vec_format_is_word(text + i, 5, "srid=")) {
         const char *semicolon = memchr(text + i, ';', size - i);
         i = semicolon ? (size_t)(semicolon - text) + 1 : i;
     }
@@ -358,7 +357,7 @@ bool h5vec_format_is_wkt(const char *text, size_t size)
     while (word > name && is_space(text[word - 1]))
         word--;
     bool opens = word > name && end < size && text[end] == '(';
-    bool empty = word - name > 5 && strncasecmp(text + word - 5, "EMPTY", 5) == 0;
+    bool empty = word - name > 5 && h5vec_format_is_word(text + word - 5, 5, "empty");
     if (!opens && !empty)
         return false;
     /* The codec knows the names: an error further on is one of a WKT. */

@@ -121,6 +121,19 @@ enum h5vec_status h5vec_format_input_error(const struct h5vec_format_input *inpu
                            text);
 }
 
+bool h5vec_format_is_word(const char *text, size_t size, const char *word)
+{
+    size_t i = 0;
+    for (; i < size && word[i]; i++) {
+        char lower = text[i];
+        if (lower >= 'A' && lower <= 'Z')
+            lower = (char)(lower | 0x20);
+        if (lower != word[i])
+            return false;
+    }
+    return i == size && !word[i];
+}
+
 bool h5vec_format_blank(const char *text, size_t size)
 {
     size_t i = 0;

@@ -41,6 +41,10 @@ enum h5vec_status h5vec_format_input_error(const struct h5vec_format_input *inpu
                                            enum h5vec_status status, struct h5vec_error *err, const char *fmt,
                                            ...) __attribute__((format(printf, 5, 6)));
 
+/* Whether text is this word, which is in lower case, whatever the case of its ASCII letters and the locale.
+ */
+bool h5vec_format_is_word(const char *text, size_t size, const char *word);
+
 /* Whether text is only blanks (space, tab, CR). */
 bool h5vec_format_blank(const char *text, size_t size);
 

@@ -6,10 +6,8 @@
  */
 #include "format_internal.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
-#include <strings.h>
 #include "vcodec_utf8.h"
 
 /* Integers up to here are doubles, all of them. */
@@ -66,9 +64,8 @@ static bool read_nonfinite(const char *text, size_t size, double *value)
     bool negative = size > 0 && text[0] == '-', sign = negative || (size > 0 && text[0] == '+');
     text += sign;
     size -= sign;
-    bool infinite = (size == 3 && strncasecmp(text, "inf", 3) == 0) ||
-                    (size == 8 && strncasecmp(text, "infinity", 8) == 0);
-    if (!infinite && !(size == 3 && strncasecmp(text, "nan", 3) == 0))
+    bool infinite = h5vec_format_is_word(text, size, "inf") || h5vec_format_is_word(text, size, "infinity");
+    if (!infinite && !h5vec_format_is_word(text, size, "nan"))
         return false;
     *value = infinite ? INFINITY : NAN;
     if (negative)
@@ -95,11 +92,6 @@ static bool is_exact(const char *text, size_t size)
     return !whole || (read_integer(text, size, &value) && value <= EXACT_INTEGER && value >= -EXACT_INTEGER);
 }
 
-static bool is_word(const char *text, size_t size, const char *word)
-{
-    return strlen(word) == size && strncasecmp(text, word, size) == 0;
-}
-
 /* Inferred are only the words true and false. */
 static bool read_boolean(const char *text, size_t size, bool exact, bool *value)
 {
@@ -107,7 +99,7 @@ static bool read_boolean(const char *text, size_t size, bool exact, bool *value)
         {"false", "true"}, {"f", "t"}, {"no", "yes"}, {"n", "y"}, {"0", "1"}};
     for (size_t i = 0; i < (exact ? 1 : sizeof words / sizeof words[0]); i++)
         for (int v = 0; v < 2; v++)
-            if (is_word(text, size, words[i][v])) {
+            if (h5vec_format_is_word(text, size, words[i][v])) {
                 *value = v;
                 return true;
             }
@@ -235,7 +227,7 @@ static bool read_value(enum h5vec_format_type type, const char *text, size_t siz
 {
     switch (type) {
     case H5VEC_FORMAT_INTEGER:
-        return !(exact && (is_padded(text, size) || is_word(text, size, "-0"))) &&
+        return !(exact && (is_padded(text, size) || h5vec_format_is_word(text, size, "-0"))) &&
                read_integer(text, size, &value->integer);
     case H5VEC_FORMAT_FLOAT:
         return !(exact && is_padded(text, size)) &&
@@ -266,7 +258,7 @@ static int shown(const char *text, size_t size)
 {
     size_t length = vcodec_utf8_check(text, size < 40 ? size : 40);
     for (size_t i = 0; i < length; i++)
-        if (iscntrl((unsigned char)text[i]))
+        if ((unsigned char)text[i] < ' ' || text[i] == 0x7f)
             length = i;
     return (int)length;
 }

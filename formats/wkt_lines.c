@@ -8,7 +8,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 /* Divide line[0 .. size) at its separators into reader->fields. */
 static enum h5vec_status divide(struct h5vec_format_reader *reader, char *line, size_t size, size_t *count,
@@ -68,7 +67,7 @@ static size_t find_wkt(const struct h5vec_format_reader *reader, size_t count)
     const char *wanted = reader->options.wkt_column;
     /* "SRID=n;WKT" is one field. */
     for (size_t i = 0; i < count && reader->separator == ';'; i++)
-        if (reader->fields[i].size >= 5 && strncasecmp(reader->fields[i].text, "SRID=", 5) == 0)
+        if (reader->fields[i].size >= 5 && h5vec_format_is_word(reader->fields[i].text, 5, "srid="))
             return H5VEC_FORMAT_NO_FIELD;
     for (size_t i = 0; i < count; i++) {
         char name[COLUMN_NAME];

@@ -58,8 +58,8 @@ struct item {
     uint64_t row_bytes; /* bytes of a row */
     struct blob *type;  /* H5Tencode; groups and links: NULL */
     struct blob *dcpl;  /* H5Pencode; of input `first`; links: NULL */
-    /* ITEM_SAME: the bytes; NULL for a null space (ITEM_POINTERS: something
-     * if it is a scalar). ITEM_LINK: h5vcat_links_blob. Column of a text: its name */
+    /* ITEM_SAME: the bytes; NULL for a null space (ITEM_POINTERS: something if it is a scalar). ITEM_LINK:
+     * h5vcat_links_blob. Column of a text: its name */
     struct blob *value;
     struct blob *token; /* of a committed datatype in input 0, and of the one that a dataset uses there */
     /* From all inputs once schema_gather has run; before, from this rank's. */
