@@ -167,9 +167,10 @@ static enum h5vec_status add_column(struct h5vec_format_reader *reader,
                                     const struct h5vec_format_field *field, struct h5vec_error *err)
 {
     size_t good = vcodec_utf8_check(field->text, field->size);
-    if (h5vec_format_is_wkt(field->text, field->size))
-        return h5vec_format_input_error(&reader->input, field->text, H5VEC_E_FORMAT_UNKNOWN, err,
-                                        "WKT where CSV has the names of its columns: add a header line");
+    if (h5vec_format_is_geometry(field->text, field->size))
+        return h5vec_format_input_error(
+            &reader->input, field->text, H5VEC_E_FORMAT_UNKNOWN, err,
+            "a geometry where CSV has the names of its columns: add a header line");
     if (good < field->size)
         return h5vec_format_input_error(&reader->input, field->text + good, H5VEC_E_FORMAT_RECORD, err,
                                         "a column's name that is not UTF-8 text");
@@ -198,7 +199,7 @@ static enum h5vec_status read_header(struct h5vec_format_reader *reader, struct 
     return status;
 }
 
-/* Which field of the first record is WKT. That it is malformed is for row to say. */
+/* Which field of the first record is a geometry. That it is malformed is for row to say. */
 static enum h5vec_status find_wkt(struct h5vec_format_reader *reader, struct h5vec_error *err)
 {
     size_t count = 0, size = 0;
@@ -208,7 +209,7 @@ static enum h5vec_status find_wkt(struct h5vec_format_reader *reader, struct h5v
     if (size == 0 || count != reader->field_count)
         return H5VEC_OK;
     for (size_t i = 0; i < count && reader->geometry_field == H5VEC_FORMAT_NO_FIELD; i++)
-        if (h5vec_format_is_wkt(reader->fields[i].text, reader->fields[i].size))
+        if (h5vec_format_is_geometry(reader->fields[i].text, reader->fields[i].size))
             reader->geometry_field = i;
     return H5VEC_OK;
 }

@@ -12,7 +12,8 @@
 #include <unistd.h>
 #include "format_internal.h"
 
-static const struct h5vec_format_class *const classes[] = {&h5vec_format_wkt, &h5vec_format_csv};
+static const struct h5vec_format_class *const classes[] = {&h5vec_format_registered, &h5vec_format_wkt,
+                                                           &h5vec_format_csv};
 
 enum { DEFAULT_MAX_RECORD = 256 * 1024 * 1024 };
 
@@ -46,6 +47,10 @@ static enum h5vec_status recognise_text(struct h5vec_format_reader *reader, stru
     /* Text has no NUL: do not look for the end of a line in a large file that is something else. */
     if (memchr(input->buffer + input->begin, '\0', input->end - input->begin))
         return h5vec_error_set(err, H5VEC_E_FORMAT_UNKNOWN, 0, "not text: it has NUL bytes");
+    bool is_json = false;
+    status = h5vec_format_geojson_probe(reader, &is_json, err);
+    if (status != H5VEC_OK || is_json)
+        return status;
     size_t size = 0, next = 0;
     for (;;) {
         status = h5vec_format_input_line(input, &size, &next, err);
@@ -68,9 +73,10 @@ static enum h5vec_status recognise_text(struct h5vec_format_reader *reader, stru
         if (status != H5VEC_OK || is)
             return status;
     }
-    return h5vec_error_set(err, H5VEC_E_FORMAT_UNKNOWN, 0,
-                           "neither WKT, one a line, nor CSV with a header and a column of WKT or two called "
-                           "lon and lat, longitude and latitude, or x and y");
+    return h5vec_error_set(
+        err, H5VEC_E_FORMAT_UNKNOWN, 0,
+        "neither WKT, one a line, nor GeoJSON, nor CSV with a header and a column of WKT or two called "
+        "lon and lat, longitude and latitude, or x and y");
 }
 
 static struct h5vec_format_reader *new_reader(const struct h5vec_format_options *options)
@@ -184,6 +190,8 @@ void h5vec_format_free(struct h5vec_format_reader *reader)
 {
     if (!reader)
         return;
+    if (reader->free_state)
+        reader->free_state(reader->state);
     h5vec_format_shape_free(reader->shape);
     h5vec_format_rows_free(&reader->rows);
     free(reader->fields);
@@ -193,7 +201,7 @@ void h5vec_format_free(struct h5vec_format_reader *reader)
 
 const char *h5vec_format_name(const struct h5vec_format_reader *reader)
 {
-    return reader->class->name;
+    return reader->parser ? reader->parser->name : reader->class->name;
 }
 
 size_t h5vec_format_column_count(const struct h5vec_format_reader *reader)
@@ -218,7 +226,7 @@ void h5vec_format_srid(const struct h5vec_format_reader *reader, int32_t *srid)
 
 const char *h5vec_format_crs(const struct h5vec_format_reader *reader)
 {
-    return reader->shape ? h5vec_format_shape_crs(reader->shape) : NULL;
+    return reader->shape ? h5vec_format_shape_crs(reader->shape) : reader->crs;
 }
 
 uint64_t h5vec_format_bad(const struct h5vec_format_reader *reader)
@@ -365,4 +373,9 @@ bool h5vec_format_is_wkt(const char *text, size_t size)
     struct h5vec_error err = {0};
     enum h5vec_status status = vcodec_wkt_read(text, size, 0, NULL, 0, &info, &err);
     return status == H5VEC_OK || status == H5VEC_E_UNSUPPORTED || err.offset > name;
+}
+
+bool h5vec_format_is_geometry(const char *text, size_t size)
+{
+    return h5vec_format_is_hex_wkb(text, size) || h5vec_format_is_wkt(text, size);
 }

@@ -92,9 +92,11 @@ enum h5vec_status h5vec_format_input_line(struct h5vec_format_input *input, size
 void h5vec_format_input_take(struct h5vec_format_input *input, size_t size)
 {
     const char *from = input->buffer + input->begin, *end = from + size;
+    input->column += size;
     while (from < end && (from = memchr(from, '\n', (size_t)(end - from)))) {
         input->line++;
         from++;
+        input->column = (size_t)(end - from);
     }
     input->begin += size;
 }
@@ -107,18 +109,22 @@ enum h5vec_status h5vec_format_input_error(const struct h5vec_format_input *inpu
         return status;
     uint64_t line = input->line;
     const char *start = input->buffer + input->begin;
+    size_t held = input->end - input->begin, before = input->column;
+    if ((uintptr_t)at - (uintptr_t)start > held) /* a parser's own text: the record is to blame */
+        at = start;
     for (const char *p = start; p < at; p++)
         if (*p == '\n') {
             line++;
             start = p + 1;
+            before = 0;
         }
     char text[sizeof err->msg];
     va_list args;
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    return h5vec_error_set(err, status, 0, "line %" PRIu64 ", column %zu: %s", line, (size_t)(at - start) + 1,
-                           text);
+    return h5vec_error_set(err, status, 0, "line %" PRIu64 ", column %zu: %s", line,
+                           before + (size_t)(at - start) + 1, text);
 }
 
 bool h5vec_format_is_word(const char *text, size_t size, const char *word)

@@ -17,6 +17,7 @@ struct h5vec_format_input {
     size_t max_record;
     bool at_end;   /* the source has no more bytes */
     uint64_t line; /* line of buffer[begin], from 1 */
+    size_t column; /* bytes of that line that have been taken */
 };
 
 /* Make the window longer, or set at_end. Pointers into the buffer become stale; begin may change. An
@@ -122,9 +123,29 @@ bool h5vec_format_grow(void *slot, size_t *capacity, size_t need, size_t element
 
 /* ---- Records of text. ---- */
 
+/* The geometry that is WKT (which a row has been begun for), at the end of the rows' WKB. */
+struct h5vec_format_reader;
+enum h5vec_status h5vec_format_read_wkt(struct h5vec_format_reader *reader,
+                                        const struct h5vec_format_field *field, struct vcodec_info *info,
+                                        struct h5vec_error *err);
+/* The same of WKB in hexadecimal, and whether a field looks like it. */
+bool h5vec_format_is_hex_wkb(const char *text, size_t size);
+enum h5vec_status h5vec_format_read_hex_wkb(struct h5vec_format_reader *reader,
+                                            const struct h5vec_format_field *field, struct vcodec_info *info,
+                                            struct h5vec_error *err);
+/* The geometry at hand, whose text is at `at` in the window, has the SRID of all rows before it. */
+enum h5vec_status h5vec_format_check_srid(const struct h5vec_format_reader *reader,
+                                          const struct vcodec_info *info, const char *at,
+                                          struct h5vec_error *err);
+/* How reading a row's geometry went: a malformed one is noted and null if the options want it so. */
+enum h5vec_status h5vec_format_pass_geometry(struct h5vec_format_reader *reader, enum h5vec_status status,
+                                             const struct h5vec_error *what, bool *is_null,
+                                             struct h5vec_error *err);
+/* The row is complete; NULL: a null geometry. */
+void h5vec_format_row_end(struct h5vec_format_reader *reader, const struct vcodec_info *info);
+
 /* Add the row of a record: fields[0 .. count), which must be the reader's field_count. On failure nothing is
  * added. */
-struct h5vec_format_reader;
 enum h5vec_status h5vec_format_record_add(struct h5vec_format_reader *reader,
                                           struct h5vec_format_field *fields, size_t count,
                                           struct h5vec_error *err);
@@ -185,9 +206,23 @@ struct h5vec_format_class {
     enum h5vec_status (*skip)(struct h5vec_format_reader *reader, struct h5vec_error *err);
 };
 
+/* Try the registered parsers; the class of the one whose format it is has its records line by line. */
+extern const struct h5vec_format_class h5vec_format_registered;
+
+/* What a line-based format's row and skip do: the next line that is not blank, *next = 0 at the end; and to
+ * go past it. */
+enum h5vec_status h5vec_format_next_line(struct h5vec_format_reader *reader, size_t *size, size_t *next,
+                                         struct h5vec_error *err);
+enum h5vec_status h5vec_format_skip_line(struct h5vec_format_reader *reader, struct h5vec_error *err);
+
 extern const struct h5vec_format_class h5vec_format_wkt;
 extern const struct h5vec_format_class h5vec_format_csv;
 extern const struct h5vec_format_class h5vec_format_shapefile;
+extern const struct h5vec_format_class h5vec_format_geojson;
+
+/* Is it GeoJSON, by its first character? If so, set up everything. */
+enum h5vec_status h5vec_format_geojson_probe(struct h5vec_format_reader *reader, bool *is,
+                                             struct h5vec_error *err);
 
 #define H5VEC_FORMAT_NO_FIELD SIZE_MAX
 
@@ -215,7 +250,14 @@ struct h5vec_format_reader {
     size_t taken;            /* bytes of input in the batch at hand */
     uint64_t bad;            /* malformed records that were no error */
     struct h5vec_format_options options;
-    bool has_geometry; /* a geometry was read: srid is its SRID */
+    const struct h5vec_format_parser *parser; /* a registered one, else NULL */
+    void *state;                              /* of the format or parser */
+    void (*free_state)(void *state);
+    struct vcodec_info info; /* of the geometry that a parser has set */
+    bool is_null;            /* it has set none */
+    bool whole;              /* of text: it cannot be read in parts */
+    const char *crs;         /* a text's, NULL if there is none */
+    bool has_geometry;       /* a geometry was read: srid is its SRID */
     bool failed;
     int32_t srid;
 };
@@ -239,5 +281,7 @@ void h5vec_format_note_bad(struct h5vec_format_reader *reader, const struct h5ve
 
 /* Whether text looks like WKT, well formed or not: a type's name, its dimension, then '(' or EMPTY. */
 bool h5vec_format_is_wkt(const char *text, size_t size);
+/* Or like WKB in hexadecimal. */
+bool h5vec_format_is_geometry(const char *text, size_t size);
 
 #endif

@@ -80,7 +80,7 @@ enum h5vec_status h5vec_format_border(int fd, uint64_t size, uint64_t at, bool q
 
 bool h5vec_format_is_text(const struct h5vec_format_reader *reader)
 {
-    return !reader->shape;
+    return !reader->shape && !reader->whole;
 }
 
 bool h5vec_format_has_quotes(const struct h5vec_format_reader *reader)
@@ -100,5 +100,6 @@ void h5vec_format_part(struct h5vec_format_reader *reader, uint64_t begin, uint6
     reader->file.end = end;
     input->begin = input->end = 0;
     input->at_end = false;
+    input->column = 0;
     input->line = line ? line : input->line;
 }

@@ -83,18 +83,30 @@ struct h5vec_format_batch {
 
 struct h5vec_format_reader;
 
-/* Recognise the input by its content and start reading: WKT, one a line (blank lines skipped; text around
- * it, separated by tabs, else by | or ;, becomes columns "column_1", ... numbered by their place), or CSV
- * with a header (RFC 4180; empty lines skipped). The geometry of CSV is the column called WKT, geometry, geom
- * or the_geom in any case; else, of several columns, the first whose value in the first record is WKT; else
- * the points of two columns of numbers called lon and lat, longitude and latitude, or x and y in any case
- * (two such pairs are an error that says what to name). The geometry's columns are no attributes. An empty
- * WKT field, or two empty coordinates, is a null geometry; an empty field of another column is no value,
- * unless it is quoted ("", an empty text). A column's type is the narrowest that its values in the first MiB
- * of records fit, without loss: boolean (true, false), integer (64 bits; no + and no zeros before), float
- * (whole numbers up to 2^53), time (ISO 8601: a date, or date and time with a zone, else in UTC, at most
- * microseconds), else text. A later value that does not fit makes its record malformed. A UTF-8 BOM is
- * skipped. On success the caller frees *reader. An empty input is WKT with no rows.
+/* Recognise the input by its content and start reading: WKT, or WKB or EWKB in hexadecimal, one a line (blank
+ * lines skipped; text around it, separated by tabs, else by | or ;, becomes columns "column_1", ... numbered
+ * by their place), or CSV with a header (RFC 4180; empty lines skipped). The geometry of CSV is the column
+ * called WKT, geometry, geom or the_geom in any case; else, of several columns, the first whose value in the
+ * first record is WKT or hexadecimal WKB; else the points of two columns of numbers called lon and lat,
+ * longitude and latitude, or x and y in any case (two such pairs are an error that says what to name). The
+ * geometry's columns are no attributes. An empty WKT field, or two empty coordinates, is a null geometry; an
+ * empty field of another column is no value, unless it is quoted ("", an empty text). A column's type is the
+ * narrowest that its values in the first MiB of records fit, without loss: boolean (true, false), integer (64
+ * bits; no + and no zeros before), float (whole numbers up to 2^53), time (ISO 8601: a date, or date and time
+ * with a zone, else in UTC, at most microseconds), else text. A later value that does not fit makes its
+ * record malformed. A UTF-8 BOM is skipped. On success the caller frees *reader. An empty input is WKT with
+ * no rows.
+ *
+ * What begins with { or RS is GeoJSON (RFC 7946): features or geometries one a line; a text sequence (RFC
+ * 8142); a FeatureCollection, whose features are read one by one; or several objects over several lines.
+ * Positions of two or three numbers; a geometry's must have as many. The properties and the Feature's other
+ * members (id, ...), but for type, geometry, properties, bbox and crs, are columns: of boolean, integer or
+ * float if all values in the first MiB are true or false, or such numbers, as above; else of text: strings
+ * as what they say, everything else as its JSON; null is no value. Columns are those of the records in the
+ * first MiB; if there are more records, a text column "other" has what they have besides, as JSON of a
+ * Feature with nothing else. A name that is there twice makes its record malformed, as does an object nested
+ * deeper than 256, or a collection deeper than VCODEC_MAX_DEPTH. A geometry's own bbox and foreign members
+ * are not kept, nor are a FeatureCollection's.
  */
 enum h5vec_status h5vec_format_open(h5vec_format_source source, void *context,
                                     const struct h5vec_format_options *options,
@@ -111,7 +123,7 @@ enum h5vec_status h5vec_format_open_file(const char *path, int fd, const struct 
                                          struct h5vec_format_reader **reader, struct h5vec_error *err);
 void h5vec_format_free(struct h5vec_format_reader *reader);
 
-/* "WKT", "CSV" or "shapefile", a constant string. */
+/* "WKT", "CSV", "GeoJSON", "shapefile" or a registered parser's name, a constant string. */
 const char *h5vec_format_name(const struct h5vec_format_reader *reader);
 
 /* The attribute columns, in file order. Names are UTF-8 as in the file: they may be empty and may repeat (the
@@ -133,7 +145,8 @@ const char *h5vec_format_type_name(enum h5vec_format_type type);
  * them, are an error of _next. */
 void h5vec_format_srid(const struct h5vec_format_reader *reader, int32_t *srid);
 
-/* The text of the .prj (UTF-8, WKT as ESRI writes it); NULL if there is none. Borrowed. */
+/* The text of the .prj (UTF-8, WKT as ESRI writes it), or a name: GeoJSON's "crs", which all records must
+ * agree with, and without one OGC:CRS84, as RFC 7946 says. NULL if there is none. Borrowed. */
 const char *h5vec_format_crs(const struct h5vec_format_reader *reader);
 
 /* Malformed records so far that were no error. */
@@ -141,7 +154,8 @@ uint64_t h5vec_format_bad(const struct h5vec_format_reader *reader);
 
 /* ---- Parts of a text file, for several readers of one file ---- */
 
-/* Whether the file is text, of which any part can be read; and whether a newline may be inside quotes. */
+/* Whether the file is text, of which any part can be read (of GeoJSON: one record a line); and whether a
+ * newline may be inside quotes. */
 bool h5vec_format_is_text(const struct h5vec_format_reader *reader);
 bool h5vec_format_has_quotes(const struct h5vec_format_reader *reader);
 
@@ -174,5 +188,64 @@ size_t h5vec_format_memory(const struct h5vec_format_reader *reader);
  * from 1), or the record of a shapefile ("record 3: ..."); after one the reader can only be freed. */
 enum h5vec_status h5vec_format_next(struct h5vec_format_reader *reader, size_t max_bytes,
                                     struct h5vec_format_batch *batch, struct h5vec_error *err);
+
+/* ---- Formats of your own (docs/adding-a-format.md) ---- */
+
+/* A parser of texts whose records are lines. A line must say what it means by itself, but for what the first
+ * one says: a text may be read in parts, each by a reader of its own, which is shown the first line and then
+ * begins at any other. All functions may be called by several threads, each with a reader of its own. */
+struct h5vec_format_parser {
+    size_t sizeof_parser; /* sizeof(struct h5vec_format_parser) */
+    const char *name;     /* as h5vec_format_name() gives it */
+
+    /* Is it this format? line[0 .. size) is the first line that is not blank, without its end. If so, set
+     * *is and add the columns. */
+    enum h5vec_status (*probe)(struct h5vec_format_reader *reader, const char *line, size_t size, bool *is,
+                               struct h5vec_error *err);
+
+    /* Make a row of a line that is not blank (the first one comes here, too): set its geometry, or leave it
+     * null, and its values. *is_row = false: a comment or a heading, no row. A malformed line is an error
+     * made by h5vec_format_refuse or by a setter, which the caller's on_bad then judges. */
+    enum h5vec_status (*record)(struct h5vec_format_reader *reader, const char *line, size_t size,
+                                bool *is_row, struct h5vec_error *err);
+};
+
+#define H5VEC_FORMAT_MAX_PARSERS 64
+
+/* Let every reader of this process that is opened from now on try this parser, before the formats that are
+ * built in (but for GeoJSON, which its first character shows) and after the parsers registered before. The
+ * parser is borrowed for good. Any thread may call it. H5VEC_E_ARG: something is missing in it, or
+ * H5VEC_FORMAT_MAX_PARSERS are there. The driver plugin (vfd/) has formats of its own: a program that
+ * registers some links the driver. */
+enum h5vec_status h5vec_format_register(const struct h5vec_format_parser *parser, struct h5vec_error *err);
+
+/* For probe: add a column. For probe and record: something of the parser's own that lives as long as the
+ * reader; release may be NULL. */
+enum h5vec_status h5vec_format_add_column(struct h5vec_format_reader *reader, const char *name,
+                                          enum h5vec_format_type type, struct h5vec_error *err);
+void h5vec_format_set_state(struct h5vec_format_reader *reader, void *state, void (*release)(void *state));
+void *h5vec_format_state(const struct h5vec_format_reader *reader);
+
+/* For record: the row's geometry, as WKT (if it is a part of the line, an error has its column; blank: null)
+ * or as WKB or EWKB anywhere; and the row's values, which are null where nothing is set. Columns are numbered
+ * from 0 in the order of h5vec_format_add_column. Text must be UTF-8 without NUL and is appended if it is set
+ * twice. */
+enum h5vec_status h5vec_format_set_wkt(struct h5vec_format_reader *reader, const char *text, size_t size,
+                                       struct h5vec_error *err);
+enum h5vec_status h5vec_format_set_wkb(struct h5vec_format_reader *reader, const void *wkb, size_t size,
+                                       struct h5vec_error *err);
+enum h5vec_status h5vec_format_set_text(struct h5vec_format_reader *reader, size_t column, const char *text,
+                                        size_t size, struct h5vec_error *err);
+enum h5vec_status h5vec_format_set_integer(struct h5vec_format_reader *reader, size_t column, int64_t value,
+                                           struct h5vec_error *err); /* of a time, too */
+enum h5vec_status h5vec_format_set_float(struct h5vec_format_reader *reader, size_t column, double value,
+                                         struct h5vec_error *err);
+enum h5vec_status h5vec_format_set_boolean(struct h5vec_format_reader *reader, size_t column, bool value,
+                                           struct h5vec_error *err);
+
+/* The line is malformed at `at`, a place in it: "line 7, column 12: ..." */
+enum h5vec_status h5vec_format_refuse(const struct h5vec_format_reader *reader, const char *at,
+                                      struct h5vec_error *err, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
 
 #endif

@@ -17,9 +17,9 @@ static enum h5vec_status no_memory(const struct h5vec_format_reader *reader, str
                            reader->input.line);
 }
 
-/* The geometry at hand has an SRID: the same as all rows before it. */
-static enum h5vec_status check_srid(struct h5vec_format_reader *reader, const struct vcodec_info *info,
-                                    const char *at, struct h5vec_error *err)
+enum h5vec_status h5vec_format_check_srid(const struct h5vec_format_reader *reader,
+                                          const struct vcodec_info *info, const char *at,
+                                          struct h5vec_error *err)
 {
     int32_t srid = info->has_srid ? info->srid : 0;
     if (reader->has_geometry && srid != reader->srid)
@@ -29,8 +29,9 @@ static enum h5vec_status check_srid(struct h5vec_format_reader *reader, const st
     return H5VEC_OK;
 }
 
-static enum h5vec_status read_wkt(struct h5vec_format_reader *reader, const struct h5vec_format_field *field,
-                                  struct vcodec_info *info, struct h5vec_error *err)
+enum h5vec_status h5vec_format_read_wkt(struct h5vec_format_reader *reader,
+                                        const struct h5vec_format_field *field, struct vcodec_info *info,
+                                        struct h5vec_error *err)
 {
     struct h5vec_format_rows *rows = &reader->rows;
     struct h5vec_error inner = {0};
@@ -46,7 +47,7 @@ static enum h5vec_status read_wkt(struct h5vec_format_reader *reader, const stru
                                             inner.msg);
         }
         if (info->wkb_size <= space)
-            return check_srid(reader, info, field->text, err);
+            return h5vec_format_check_srid(reader, info, field->text, err);
         if (!h5vec_format_rows_wkb(rows, info->wkb_size))
             return no_memory(reader, err);
     }
@@ -109,7 +110,11 @@ static enum h5vec_status read_geometry(struct h5vec_format_reader *reader,
     if (reader->geometry_field != H5VEC_FORMAT_NO_FIELD) {
         const struct h5vec_format_field *wkt = &fields[reader->geometry_field];
         *is_null = is_blank(wkt);
-        return *is_null ? H5VEC_OK : read_wkt(reader, wkt, info, err);
+        if (*is_null)
+            return H5VEC_OK;
+        return h5vec_format_is_hex_wkb(wkt->text, wkt->size)
+                   ? h5vec_format_read_hex_wkb(reader, wkt, info, err)
+                   : h5vec_format_read_wkt(reader, wkt, info, err);
     }
     *is_null = is_blank(&fields[reader->x_field]) && is_blank(&fields[reader->y_field]);
     return *is_null ? H5VEC_OK : read_point(reader, fields, info, err);
@@ -159,6 +164,29 @@ static enum h5vec_status read_value(struct h5vec_format_reader *reader, size_t i
     return status;
 }
 
+enum h5vec_status h5vec_format_pass_geometry(struct h5vec_format_reader *reader, enum h5vec_status status,
+                                             const struct h5vec_error *what, bool *is_null,
+                                             struct h5vec_error *err)
+{
+    if (reader->options.on_bad == H5VEC_FORMAT_BAD_NULL && h5vec_format_is_malformed(status)) {
+        h5vec_format_note_bad(reader, what);
+        *is_null = true;
+        return H5VEC_OK;
+    }
+    if (status != H5VEC_OK && err)
+        *err = *what;
+    return status;
+}
+
+void h5vec_format_row_end(struct h5vec_format_reader *reader, const struct vcodec_info *info)
+{
+    h5vec_format_rows_end(&reader->rows, info);
+    if (info && !reader->has_geometry) {
+        reader->has_geometry = true;
+        reader->srid = info->has_srid ? info->srid : 0;
+    }
+}
+
 enum h5vec_status h5vec_format_record_add(struct h5vec_format_reader *reader,
                                           struct h5vec_format_field *fields, size_t count,
                                           struct h5vec_error *err)
@@ -173,14 +201,8 @@ enum h5vec_status h5vec_format_record_add(struct h5vec_format_reader *reader,
         return no_memory(reader, err);
     struct h5vec_error what;
     enum h5vec_status status = read_geometry(reader, fields, &info, &is_null, &what);
-    bool bad = false;
-    if (reader->options.on_bad == H5VEC_FORMAT_BAD_NULL && h5vec_format_is_malformed(status)) {
-        h5vec_format_note_bad(reader, &what);
-        is_null = bad = true;
-        status = H5VEC_OK;
-    } else if (status != H5VEC_OK && err) {
-        *err = what;
-    }
+    bool bad = status != H5VEC_OK;
+    status = h5vec_format_pass_geometry(reader, status, &what, &is_null, err);
     for (size_t i = 0, column = 0; i < count && status == H5VEC_OK; i++)
         if (h5vec_format_is_attribute(reader, i))
             status = read_value(reader, column++, &fields[i], &bad, err);
@@ -188,11 +210,7 @@ enum h5vec_status h5vec_format_record_add(struct h5vec_format_reader *reader,
         h5vec_format_rows_abort(&reader->rows);
         return status;
     }
-    h5vec_format_rows_end(&reader->rows, is_null ? NULL : &info);
-    if (!is_null && !reader->has_geometry) {
-        reader->has_geometry = true;
-        reader->srid = info.has_srid ? info.srid : 0;
-    }
+    h5vec_format_row_end(reader, is_null ? NULL : &info);
     return H5VEC_OK;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * WKT, one geometry a line. Either a line is WKT as a whole, tabs included, or tabs (or the character of
- * another separator) divide it into fields, one of which is the WKT; the first line decides which, and which
- * field. Blank lines are skipped.
+ * WKT or hexadecimal WKB, one geometry a line. Either a line is WKT as a whole, tabs included, or tabs (or
+ * the character of another separator) divide it into fields, one of which is the WKT; the first line decides
+ * which, and which field. Blank lines are skipped.
  */
 #include "format_internal.h"
 
@@ -73,7 +73,7 @@ static size_t find_wkt(const struct h5vec_format_reader *reader, size_t count)
         char name[COLUMN_NAME];
         column_name(i, name);
         if ((!wanted || h5vec_format_is_named(wanted, strlen(wanted), name, i + 1)) &&
-            h5vec_format_is_wkt(reader->fields[i].text, reader->fields[i].size))
+            h5vec_format_is_geometry(reader->fields[i].text, reader->fields[i].size))
             return i;
     }
     return H5VEC_FORMAT_NO_FIELD;
@@ -86,7 +86,7 @@ static enum h5vec_status probe(struct h5vec_format_reader *reader, size_t size, 
                                struct h5vec_error *err)
 {
     char *line = reader->input.buffer + reader->input.begin;
-    bool wkt = h5vec_format_is_wkt(line, size);
+    bool wkt = h5vec_format_is_geometry(line, size);
     if (reader->options.x_column)
         return H5VEC_OK;
     for (const char *separator = separators; *separator && !(wkt && is_whole_wkt(reader, line, size));
@@ -111,18 +111,11 @@ static enum h5vec_status probe(struct h5vec_format_reader *reader, size_t size, 
 static enum h5vec_status record(struct h5vec_format_reader *reader, size_t *count, size_t *size,
                                 struct h5vec_error *err)
 {
-    struct h5vec_format_input *input = &reader->input;
     size_t length;
-    for (;;) {
-        enum h5vec_status status = h5vec_format_input_line(input, &length, size, err);
-        if (status != H5VEC_OK || *size == 0)
-            return status;
-        if (!h5vec_format_blank(input->buffer + input->begin, length))
-            break;
-        h5vec_format_input_take(input, *size);
-        reader->taken += *size;
-    }
-    char *line = input->buffer + input->begin;
+    enum h5vec_status status = h5vec_format_next_line(reader, &length, size, err);
+    if (status != H5VEC_OK || *size == 0)
+        return status;
+    char *line = reader->input.buffer + reader->input.begin;
     if (reader->field_count > 1)
         return divide(reader, line, length, count, err);
     if (!h5vec_format_grow(&reader->fields, &reader->fields_capacity, 1, sizeof *reader->fields))
@@ -132,16 +125,8 @@ static enum h5vec_status record(struct h5vec_format_reader *reader, size_t *coun
     return H5VEC_OK;
 }
 
-static enum h5vec_status skip(struct h5vec_format_reader *reader, struct h5vec_error *err)
-{
-    size_t size, next;
-    enum h5vec_status status = h5vec_format_input_line(&reader->input, &size, &next, err);
-    if (status != H5VEC_OK)
-        return status;
-    h5vec_format_input_take(&reader->input, next);
-    reader->taken += next;
-    return H5VEC_OK;
-}
-
-const struct h5vec_format_class h5vec_format_wkt = {
-    .name = "WKT", .probe = probe, .row = h5vec_format_record_row, .record = record, .skip = skip};
+const struct h5vec_format_class h5vec_format_wkt = {.name = "WKT",
+                                                    .probe = probe,
+                                                    .row = h5vec_format_record_row,
+                                                    .record = record,
+                                                    .skip = h5vec_format_skip_line};

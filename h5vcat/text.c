@@ -529,7 +529,7 @@ enum h5vec_status h5vcat_text_spool(struct merge *m, const struct part *part, st
     uint32_t input = part->input;
     uint64_t begin = 0, end = 0;
     enum h5vec_status st = open_fitted(m, input, true, &t, &columns, err);
-    if (!st && is_cut(m, part) &&
+    if (!st && is_cut(m, part) && h5vec_format_is_text(t.reader) &&
         !(m->options->on_bad != H5VCAT_BAD_STOP && h5vec_format_has_quotes(t.reader))) {
         st = take_part(&t, part, &begin, &end, err);
         if (st)

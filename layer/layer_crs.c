@@ -19,6 +19,7 @@
     X(proj_context_destroy)                                                                                  \
     X(proj_log_level)                                                                                        \
     X(proj_create_from_database)                                                                             \
+    X(proj_create)                                                                                           \
     X(proj_create_from_wkt)                                                                                  \
     X(proj_is_crs)                                                                                           \
     X(proj_identify)                                                                                         \
@@ -100,6 +101,24 @@ static PJ *identify(const struct proj *proj, const PJ *crs)
     return known;
 }
 
+/* Whether text is a name that PROJ looks up in its database, as GeoJSON has it: "OGC:CRS84", a URN. */
+static bool is_name(const char *text)
+{
+    static const char *const begins[] = {"OGC:", "EPSG:", "urn:ogc:def:crs:"};
+    bool is = false;
+    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++)
+        is = is || strncmp(text, begins[i], strlen(begins[i])) == 0;
+    return is;
+}
+
+static char *projjson_of_name(const struct proj *proj, const char *name)
+{
+    PJ *crs = proj->proj_create(proj->context, name);
+    char *text = crs && proj->proj_is_crs(crs) ? projjson_of(proj, crs) : NULL;
+    proj->proj_destroy(crs);
+    return text;
+}
+
 static char *projjson_of_wkt(const struct proj *proj, const char *wkt)
 {
     PJ *crs = proj->proj_create_from_wkt(proj->context, wkt, NULL, NULL, NULL);
@@ -137,7 +156,7 @@ enum h5vec_status h5vec_layer_geo_set_wkt(struct h5vec_layer_geo *geo, const cha
     enum h5vec_status status = open_proj(&proj, err);
     if (status)
         return status;
-    char *crs = projjson_of_wkt(&proj, wkt);
+    char *crs = is_name(wkt) ? projjson_of_name(&proj, wkt) : projjson_of_wkt(&proj, wkt);
     proj.proj_context_destroy(proj.context);
     return replace(geo, crs, strdup(wkt), wkt, err);
 }

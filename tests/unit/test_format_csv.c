@@ -41,6 +41,12 @@ static const struct good_case good[] = {
     {"x,y,WKT\n1,2,POINT (3 4)\n", "CSV", "|x|y", "POINT (3 4)|1|2\n"}, /* WKT goes before coordinates */
     {"x,y,shape\n1,2,POINT (3 4)\n", "CSV", "|x|y", "POINT (3 4)|1|2\n"},
     {"x,y,lon\n1,2,3\n", "CSV", "|lon", "POINT (1 2)|3\n"}, /* one name of another pair is just a column */
+    /* hexadecimal WKB, by the column's name or the first record; EWKB; mixed with WKT */
+    {"id,geom\n1,0101000000000000000000F03F0000000000000040\n2,\n3,POINT (3 4)\n", "CSV", "|id",
+     "POINT (1 2)|1\n~|2\nPOINT (3 4)|3\n"},
+    {"shape,a\n\"01e9030000000000000000f03f00000000000000400000000000000840\",b\n", "CSV", "|a",
+     "POINT Z (1 2 3)|b\n"},
+    {"id,shape\n0012345678,POINT (1 2)\n", "CSV", "|id", "POINT (1 2)|0012345678\n"}, /* digits, no WKB */
     {"x,y,lon,lat,geom\n1,2,3,4,\n", "CSV", "|x|y|lon|lat", "~|1|2|3|4\n"},
 };
 
@@ -60,7 +66,7 @@ static const struct bad_case bad[] = {
     {"a,WKT\n\"x\n\xC0\x80\",POINT (1 2)\n", H5VEC_E_FORMAT_RECORD, "line 3, column 1: not UTF-8"},
     {"a,WKT\n1,hello\n", H5VEC_E_WKT_SYNTAX, "line 2, column 3: "},
     {"1,POINT (1 2)\n2,POINT (3 4)\n", H5VEC_E_FORMAT_UNKNOWN,
-     "line 1, column 3: WKT where CSV has the names"},
+     "line 1, column 3: a geometry where CSV has the names"},
     {"a,b\n1,2\n", H5VEC_E_FORMAT_UNKNOWN, "neither WKT"},
     {"a,b\n", H5VEC_E_FORMAT_UNKNOWN, "neither WKT"},
     {"a,b\n1\n", H5VEC_E_FORMAT_UNKNOWN, "neither WKT"},

@@ -46,7 +46,7 @@ static const struct bad_case bad[] = {
     {"PIONT (1 2)\nPOINT (1 2)\n", H5VEC_E_FORMAT_UNKNOWN, "neither WKT"}, /* no header of a CSV file */
     {"a\t\nb\tPOINT(1 2)\n", H5VEC_E_FORMAT_UNKNOWN, "neither WKT"},
     {"He said \"hi\"\n", H5VEC_E_FORMAT_UNKNOWN, "neither WKT"},
-    {"{\"type\": \"FeatureCollection\"}\n", H5VEC_E_FORMAT_UNKNOWN, "neither WKT"},
+    {"[{\"type\": \"FeatureCollection\"}]\n", H5VEC_E_FORMAT_UNKNOWN, "neither WKT"},
     {"Points of interest\n", H5VEC_E_FORMAT_UNKNOWN, "neither WKT"},
     {"\xFF\xFEP", H5VEC_E_FORMAT_UNKNOWN, "the text is UTF-16"},
     {"\xFE\xFFP", H5VEC_E_FORMAT_UNKNOWN, "the text is UTF-16"},

@@ -47,4 +47,21 @@ in_front)
     truncate -r spiral.h5 front.h5
     plain h5ls -rv front.h5 | sed 's/front/spiral/' | diff whole -
     ;;
+format)
+    printf '#positions\nEver Given;Rotterdam;51.95;4.05\n# at sea\nNova;Bergen;60.39;-5.32\n' >ships.txt
+    "$programs/example_format" ships.txt ships.h5
+    plain h5dump -d /positions/geometry/bbox -w 200 -m %.17g ships.h5 | grep -o '[-.0-9]*,*$' | tr -d '\n' >out
+    grep '^4.0499999999999998,51.950000000000003,4.0499999999999998,51.950000000000003,-5.3200000000000003,' out
+    plain h5dump -d /positions/columns/port/offsets ships.h5 | grep '(0): 0, 9, 15$'
+    "$H5VEC_BIN/h5vinfo" --check ships.h5
+    printf '#positions\nNova;Bergen;60.39;east\n' >ships.txt
+    ! "$programs/example_format" ships.txt ships.h5 2>errors || exit 1
+    grep 'ships.txt.*is not HDF5 but positions: line 2, column 1: SHIP;PORT;LAT;LON is expected' errors
+    printf '#positions\nNova;Bergen;60.39;1e999\n' >ships.txt
+    ! "$programs/example_format" ships.txt ships.h5 2>errors || exit 1
+    grep 'line 2, column 1: coordinate not finite' errors
+    # what the documentation shows is this program
+    sed -n '/^```c$/,/^```$/p' "$H5VEC_SOURCE_DIR/docs/adding-a-format.md" | sed '1d;$d' >shown
+    sed -n '/^enum/,$p' "$H5VEC_SOURCE_DIR/examples/format.c" | diff shown -
+    ;;
 esac
