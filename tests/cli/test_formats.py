@@ -151,7 +151,7 @@ def geojson(tmp):
 
 @test
 def hexadecimal(tmp):
-    features = make(1500, 2)
+    features = make(800, 2)
     path = os.path.join(tmp, "hex")
     with open(path, "w", encoding="ascii") as out:
         for i, (dim, f) in enumerate(features):
@@ -172,7 +172,7 @@ def hexadecimal(tmp):
 def as_ogr_reads(tmp):
     if not ogr:
         raise Skip("no GDAL")
-    features = [(dim, f) for dim, f in make(1000, 3) if f["geometry"]]
+    features = [(dim, f) for dim, f in make(500, 3) if f["geometry"]]
     for form, driver in [("lines", "GeoJSONSeq"), ("sequence", "GeoJSONSeq"), ("collection", "GeoJSON")]:
         path = os.path.join(tmp, f"{form}.json")
         write(path, features, form)

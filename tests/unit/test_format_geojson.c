@@ -173,6 +173,50 @@ START_TEST(keeps_the_rest)
 }
 END_TEST
 
+/* Types are those of JSON's values in the first records; given ones read strings, too. */
+START_TEST(types)
+{
+    static const struct {
+        const char *given, *types, *rows;
+    } cases[] = {
+        {NULL, "|integer|float|boolean|text|text|text",
+         "POINT (1 2)|1|1.5|TRUE|1|1|~\nPOINT (1 2)|-2|3|FALSE|2|x|~\n"},
+        {"s=integer,*=text", "|text|text|text|integer|text|text",
+         "POINT (1 2)|1|1.5|true|1|1|~\nPOINT (1 2)|-2|3|false|2|x|~\n"},
+        {"m=integer", "|integer|float|boolean|text|integer|text", NULL},
+    };
+    const char *text = FEATURE("{\"i\":1,\"f\":1.5,\"b\":true,\"s\":\"1\",\"m\":1,\"z\":null}") "\n" FEATURE(
+        "{\"i\":-2,\"f\":3,\"b\":false,\"s\":\"2\",\"m\":\"x\",\"z\":null}");
+    struct feed feed = {.data = text, .size = strlen(text), .step = 7, .fail_at = SIZE_MAX};
+    feed.options.types = cases[_i].given;
+    struct outcome o = read_feed(&feed, 100, 0);
+    ck_assert_str_eq(o.types, cases[_i].types);
+    if (cases[_i].rows)
+        ck_assert_str_eq(o.rows, cases[_i].rows);
+    else
+        ck_assert_int_eq(o.status, H5VEC_E_FORMAT_RECORD);
+    ck_assert_msg(cases[_i].rows || strncmp(o.err.msg, "line 2, column ", 15) == 0, "%s", o.err.msg);
+    free(o.rows);
+}
+END_TEST
+
+/* A value behind the first MiB that its column's type does not hold. */
+START_TEST(later_types)
+{
+    static const char *const later[] = {"{\"a\":1.5}", "{\"a\":\"1\"}", "{\"a\":[1]}", "{\"a\":true}"};
+    enum { SIZE = (1 << 20) + 1000 };
+    char *text = malloc(SIZE + 1000), *end = text;
+    while (end < text + SIZE)
+        end += sprintf(end, "%s\n", FEATURE("{\"a\":7}"));
+    sprintf(end, "{\"type\":\"Feature\",\"properties\":%s}\n", later[_i]);
+    struct outcome o = read_text(text, strlen(text), SIZE_MAX, 1 << 20, 0);
+    ck_assert_str_eq(o.types, "|integer|text");
+    ck_assert_int_eq(o.status, H5VEC_E_FORMAT_RECORD);
+    free(o.rows);
+    free(text);
+}
+END_TEST
+
 static struct outcome nested(size_t depth)
 {
     static const char open[] = "{\"type\":\"GeometryCollection\",\"geometries\":[", close[] = "]}";
@@ -254,6 +298,8 @@ int main(void)
     tcase_add_loop_test(tests, refuses, 0, (int)(sizeof bad / sizeof bad[0]));
     tcase_add_test(tests, skips);
     tcase_add_test(tests, keeps_the_rest);
+    tcase_add_loop_test(tests, types, 0, 3);
+    tcase_add_loop_test(tests, later_types, 0, 4);
     tcase_add_test(tests, limits);
     tcase_add_test(tests, truncations);
     tcase_add_loop_test(tests, facts, 0, 7);
