@@ -411,7 +411,9 @@ static enum h5vec_status join_chunk(struct chunks *c, struct join *join, const s
                                     const struct entry *e, const struct box *part, char *whole, char *to,
                                     const struct box *to_box, bool *taken, struct h5vec_error *err)
 {
-    size_t row = c->chunk_bytes / (size_t)chunk->count[0];
+    size_t row = c->form.element;
+    for (int d = 1; d < c->form.rank; d++)
+        row *= (size_t)chunk->count[d];
     size_t from = (size_t)(part->start[0] - chunk->start[0]) * row, bytes = (size_t)part->count[0] * row;
     const char *stored = NULL;
     *taken = false;
@@ -512,10 +514,10 @@ enum h5vec_status h5vcat_chunks_pack(struct chunks *c, uint64_t first, uint64_t 
     for (uint64_t i = 0; i < n; i++) {
         struct entry e = c->table[begin * tiles + i];
         const char *stored = NULL;
-        if (e.address == HADDR_UNDEF || e.size > room - at)
+        if (e.address == HADDR_UNDEF || e.size == 0 || e.size > room - at)
             return H5VEC_OK;
         enum h5vec_status st = stored_bytes(c, e.address, e.size, &stored, err);
-        if (st) /* a chunk outside of the file: reading it as usual tells which */
+        if (st || !stored) /* a chunk outside of the file: reading it as usual tells which */
             return st == H5VEC_E_DATA ? H5VEC_OK : st;
         memcpy(bytes + at, stored, e.size);
         e.address = at;

@@ -62,16 +62,6 @@ const char *h5vcat_deflate_why(enum deflate_result result)
 
 /* ---- Bits -------------------------------------------------------------------------------------------- */
 
-static uint64_t load64(const uint8_t *p)
-{
-    uint64_t v;
-    memcpy(&v, p, 8);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    v = __builtin_bswap64(v);
-#endif
-    return v;
-}
-
 static uint64_t low_bits(uint64_t v, unsigned n)
 {
     return v & (((uint64_t)1 << n) - 1);
@@ -275,7 +265,8 @@ static void fast_symbols(struct deflate_scanner *s, const uint8_t *stop)
         return;
     stop -= MAX_OUTPUT;
     while (in < in_stop && out <= stop) {
-        buffer |= load64(in) << count; /* at least 56 bits; those above count are what the stream has there */
+        buffer |= h5vcat_deflate_load64(in)
+                  << count; /* at least 56 bits; those above count are what the stream has there */
         in += (63 - count) >> 3;
         count |= 56;
         uint32_t e = lengths[low_bits(buffer, LENGTH_BITS)];
@@ -296,7 +287,7 @@ static void fast_symbols(struct deflate_scanner *s, const uint8_t *stop)
                     continue;
                 }
             }
-            buffer |= load64(in) << count;
+            buffer |= h5vcat_deflate_load64(in) << count;
             in += (63 - count) >> 3;
             count |= 56;
         }

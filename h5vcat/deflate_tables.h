@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Decoding tables of deflate's codes, for deflate_scan.c. Local.
+ * Decoding tables of deflate's codes, and bits in memory. Local.
  */
 #ifndef H5VCAT_DEFLATE_TABLES_H
 #define H5VCAT_DEFLATE_TABLES_H
@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define DEFLATE_LONGEST 15 /* bits of a code */
 
@@ -19,6 +20,25 @@
 #define ENTRY_INVALID 0x4000u
 #define ENTRY_LITERAL 0x8000u
 #define ENTRY_SPECIAL (ENTRY_SUBTABLE | ENTRY_END | ENTRY_INVALID)
+
+/* Little-endian numbers, wherever they lie. */
+static inline uint64_t h5vcat_deflate_load64(const void *p)
+{
+    uint64_t v;
+    memcpy(&v, p, sizeof v);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    v = __builtin_bswap64(v);
+#endif
+    return v;
+}
+
+static inline void h5vcat_deflate_store64(void *p, uint64_t v)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    v = __builtin_bswap64(v);
+#endif
+    memcpy(p, &v, sizeof v);
+}
 
 /* The low bits of a code, the last one first. */
 unsigned h5vcat_deflate_reversed(unsigned code, unsigned bits);

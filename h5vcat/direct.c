@@ -9,11 +9,9 @@
  * write with one pwrite each, and tell rank 0 what lies where.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 #include "H5FDh5vec.h"
 #include "error.h"
@@ -24,10 +22,9 @@
 #include "foreign.h"
 #include "join.h"
 #include "keep.h"
+#include "output.h"
 #include "pointers.h"
 #include "writer.h"
-
-#define OPEN_TRIES 50 /* of 100 ms: a parallel file system may show a new file late */
 
 /* What rank 0 is told of an encoded chunk. */
 struct record {
@@ -67,72 +64,6 @@ struct cursor {
 };
 
 /* ---- Open -------------------------------------------------------------------------------------------- */
-
-static hid_t output_fapl(const struct direct *d)
-{
-    /* About what the headers and chunk indexes take; attributes that need more get further zones. */
-    uint64_t bytes = 4096;
-    for (int i = 0; i < d->m->schema->count; i++)
-        bytes += d->m->schema->items[i].total > 0 ? 768u : 512u;
-    struct H5FD_h5vec_config config = {.sizeof_config = sizeof config,
-                                       .first_zone = bytes,
-                                       .zone = bytes / 8 > 16384 ? bytes / 8 : 16384,
-                                       .alignment = d->alignment,
-                                       .write_buffer = (hsize_t)8 << 20};
-    hid_t fapl = H5Pcreate(H5P_FILE_ACCESS);
-    if (fapl < 0)
-        return fapl;
-    if (H5Pset_fapl_h5vec(fapl, &config) < 0 ||
-        H5Pset_libver_bounds(fapl, H5F_LIBVER_V110, H5F_LIBVER_V110) < 0 ||
-        H5Pset_alignment(fapl, 1, 1) < 0) {
-        H5Pclose(fapl);
-        return H5I_INVALID_HID;
-    }
-    return fapl;
-}
-
-static enum h5vec_status create_file(struct direct *d, struct stat *st, struct h5vec_error *err)
-{
-    const struct merge *m = d->m;
-    hid_t fapl = output_fapl(d), fcpl = h5vcat_create_fcpl(m);
-    d->file = fapl < 0 || fcpl < 0 ? H5I_INVALID_HID : H5Fcreate(m->temporary, H5F_ACC_TRUNC, fcpl, fapl);
-    enum h5vec_status status = H5VEC_OK;
-    if (d->file < 0)
-        status = h5vec_layer_error_hdf5(err, "%s: cannot create", m->temporary);
-    if (fapl >= 0)
-        H5Pclose(fapl);
-    if (fcpl >= 0)
-        H5Pclose(fcpl);
-    if (status)
-        return status;
-    haddr_t unused; /* from here on the metadata keeps to its zone */
-    if (H5FD_h5vec_reserve(d->file, 0, &unused) < 0)
-        return h5vec_layer_error_hdf5(err, "%s: cannot begin placement", m->temporary);
-    d->fd = open(m->temporary, O_WRONLY | O_CLOEXEC);
-    if (d->fd < 0 || fstat(d->fd, st) < 0 || fsync(d->fd) < 0)
-        return h5vec_error_set(err, H5VEC_E_IO, 0, "%s: cannot open: %s", m->temporary, strerror(errno));
-    return h5vcat_creator_open(m, d->file, &d->creator, err);
-}
-
-/* The other ranks: the same file, under the same name. */
-static enum h5vec_status open_file(struct direct *d, const struct stat *created, struct h5vec_error *err)
-{
-    const char *name = d->m->temporary;
-    struct stat st;
-    for (int i = 0; i < OPEN_TRIES; i++) {
-        d->fd = open(name, O_WRONLY | O_CLOEXEC);
-        if (d->fd >= 0 || errno != ENOENT)
-            break;
-        nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
-    }
-    if (d->fd < 0 || fstat(d->fd, &st) < 0)
-        return h5vec_error_set(err, H5VEC_E_IO, 0, "%s: cannot open on rank %d: %s", name, d->m->rank,
-                               strerror(errno));
-    if (st.st_ino != created->st_ino)
-        return h5vec_error_set(err, H5VEC_E_IO, 0, "%s: rank %d sees another file: is the directory shared?",
-                               name, d->m->rank);
-    return H5VEC_OK;
-}
 
 static void direct_free(struct direct *d)
 {
@@ -177,13 +108,15 @@ static enum h5vec_status direct_open(struct merge *m, void **state, struct h5vec
     MPI_Bcast(&d->alignment, 1, MPI_UINT64_T, 0, m->comm);
     *state = d;
     if (m->rank == 0)
-        st = create_file(d, &created, err);
+        st = h5vcat_output_create(m, d->alignment, &d->file, &d->fd, &created, err);
+    if (m->rank == 0 && !st)
+        st = h5vcat_creator_open(m, d->file, &d->creator, err);
     st = h5vcat_agree(m->comm, st, err);
     if (st)
         return st;
     MPI_Bcast(&created, (int)sizeof created, MPI_BYTE, 0, m->comm);
     if (m->rank != 0)
-        st = open_file(d, &created, err);
+        st = h5vcat_output_open(m, &created, &d->fd, err);
     return h5vcat_agree(m->comm, st, err);
 }
 
@@ -330,14 +263,12 @@ static enum h5vec_status encoded(struct direct *d, int entry, uint64_t slab, uin
 static void count_encoded(struct direct *d, const struct page_item *p, uint64_t bytes)
 {
     struct h5vcat_report *r = &d->m->report;
-    uint64_t *const why[PLAN_JOINS_COUNT] = {[PLAN_JOINS] = &r->splice.shapes,
-                                             [PLAN_JOINS_NEVER] = &r->splice.off,
-                                             [PLAN_JOINS_FILTERS] = &r->splice.filters,
-                                             [PLAN_JOINS_VALUES] = &r->splice.values};
-    if (p->storage.pipeline.count == 0)
-        return;
-    r->splice.encoded += bytes;
-    *why[p->joins] += bytes;
+    uint64_t *const why[PLAN_JOINS_COUNT] = {&r->splice.shapes, &r->splice.off, &r->splice.filters,
+                                             &r->splice.values};
+    if (p->storage.pipeline.count > 0) {
+        r->splice.encoded += bytes;
+        *why[p->joins] += bytes;
+    }
 }
 
 /* Encode a whole chunk, padded, behind the others of the round. used: its bytes that are the dataset's. */

@@ -494,9 +494,46 @@ static int put_dims(char *to, size_t room, const hsize_t *dims, int rank, uint64
     return n;
 }
 
-static void tell_item(const struct merge *m, const struct item *it, const uint64_t *mine)
+/* Rows of n, from row `first` of an input on, which has `from` rows a chunk, that lie in chunks not taken
+ * whole by the output's, which has `to` rows a chunk and gets them at row `at`. */
+static uint64_t cut_rows(uint64_t first, uint64_t n, uint64_t from, uint64_t at, uint64_t to)
 {
-    char shape[400] = "", chunk[400] = "", filters[400] = "", ranks[400] = "", name[32];
+    uint64_t cut = 0, rows;
+    for (uint64_t row = 0; row < n; row += rows) {
+        rows = from - (first + row) % from;
+        bool whole = rows == from && rows <= n - row && (at + row) % to + rows <= to;
+        rows = rows < n - row ? rows : n - row;
+        cut += whole ? 0 : rows;
+    }
+    return cut;
+}
+
+/* How many of this rank's rows of item i are in chunks that will be cut, about: inputs whose chunks differ
+ * count with the first one's. */
+static uint64_t my_cut_rows(const struct merge *m, int i)
+{
+    const struct item *it = &m->schema->items[i];
+    struct storage s;
+    struct rows rows;
+    hsize_t from[H5S_MAX_RANK];
+    hid_t dcpl = h5vcat_schema_plist(m->schema, it->dcpl);
+    uint64_t at = it->base, cut = 0;
+    if (dcpl < 0 || H5Pget_layout(dcpl) != H5D_CHUNKED || H5Pget_chunk(dcpl, it->rank, from) != it->rank ||
+        h5vcat_plan_storage(m, it, &s, NULL))
+        return 0;
+    for (int k = 0; k < m->inputs.part_count; k++) {
+        if (h5vcat_merge_numbers(m, k, i, 1, &rows, NULL))
+            return 0;
+        cut += cut_rows(rows_first(&rows), rows.count, from[0], at, s.chunk[0]);
+        at += rows.count;
+    }
+    return cut;
+}
+
+/* cut: of the item's rows, in chunks that are cut. */
+static void tell_item(const struct merge *m, const struct item *it, const uint64_t *mine, uint64_t cut)
+{
+    char joins[100] = "", shape[400] = "", chunk[400] = "", filters[400] = "", ranks[400] = "", name[32];
     struct storage s;
     if (h5vcat_plan_storage(m, it, &s, NULL))
         return;
@@ -511,13 +548,16 @@ static void tell_item(const struct merge *m, const struct item *it, const uint64
     for (int r = 0; r < m->ranks && n < sizeof ranks - 64; at += mine[r++])
         n += (size_t)snprintf(ranks + n, sizeof ranks - n, r ? " %llu" : " rank offsets %llu",
                               (unsigned long long)at);
+    if (h5vcat_plan_joins(m, it, &s) == PLAN_JOINS && it->total > 0)
+        snprintf(joins, sizeof joins, ", spliced, %.1f %% of it in chunks that are cut",
+                 100.0 * (double)cut / (double)it->total);
     const char *layout = s.layout == H5D_CHUNKED   ? "chunk "
                          : s.layout == H5D_COMPACT ? "compact"
                                                    : "contiguous";
-    h5vcat_merge_say(m, H5VCAT_PLAN, "%s: %s%s, %llu bytes, %s%s%s;%s", it->path, shape,
-                     s.maxdims[0] == H5S_UNLIMITED ? " (unlimited)" : "",
-                     (unsigned long long)(it->total * it->row_bytes), layout,
-                     s.layout == H5D_CHUNKED ? chunk : "", s.layout == H5D_CHUNKED ? filters : "", ranks);
+    h5vcat_merge_say(
+        m, H5VCAT_PLAN, "%s: %s%s, %llu bytes, %s%s%s%s;%s", it->path, shape,
+        s.maxdims[0] == H5S_UNLIMITED ? " (unlimited)" : "", (unsigned long long)(it->total * it->row_bytes),
+        layout, s.layout == H5D_CHUNKED ? chunk : "", s.layout == H5D_CHUNKED ? filters : "", joins, ranks);
 }
 
 void h5vcat_plan_tell(const struct merge *m)
@@ -530,10 +570,12 @@ void h5vcat_plan_tell(const struct merge *m)
         const struct item *it = &m->schema->items[i];
         if (it->kind != ITEM_ROWS || !h5vcat_plan_wanted(it))
             continue;
+        uint64_t cut = my_cut_rows(m, i), all = 0;
+        MPI_Reduce(&cut, &all, 1, MPI_UINT64_T, MPI_SUM, 0, m->comm);
         if (mine)
             MPI_Gather(&it->mine, 1, MPI_UINT64_T, mine, 1, MPI_UINT64_T, 0, m->comm);
         if (mine && m->rank == 0)
-            tell_item(m, it, mine);
+            tell_item(m, it, mine, all);
     }
     free(mine);
 }

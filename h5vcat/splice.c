@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 #include "deflate_scan.h"
+#include "deflate_tables.h"
 #include "filters.h"
 
 #define REACH 32768 /* how far back a match may refer */
@@ -103,10 +104,7 @@ static void copy_bytes(struct h5vcat_splice *s, const uint8_t *in, uint64_t bit,
         return;
     }
     for (; end - to >= 8; to += 7, from += 7) { /* the eighth byte is written again */
-        uint64_t v;
-        memcpy(&v, from, 8);
-        v >>= shift;
-        memcpy(to, &v, 8);
+        h5vcat_deflate_store64(to, h5vcat_deflate_load64(from) >> shift);
     }
     for (; to < end; to++, from++)
         *to = (uint8_t)(from[0] >> shift | from[1] << (8 - shift));

@@ -27,6 +27,7 @@ MPIEXEC = os.environ.get("MPIEXEC", "mpiexec")
 HDF5_BIN = os.environ.get("H5VEC_HDF5_BIN", "")
 H5VCAT = os.path.join(BIN, "h5vcat")
 H5VINFO = os.path.join(BIN, "h5vinfo")
+OPTIONS = os.environ.get("H5VTEST_OPTIONS", "").split()  # of every merge that must succeed
 TIMEOUT = int(os.environ.get("H5VTEST_TIMEOUT", 60))  # of one run, in seconds
 RANKS = (1, 2, 3, 5)  # what every error is tried with: alone, even, odd, more than cores
 KiB, MiB = 1024, 1024 * 1024
@@ -118,7 +119,7 @@ def show(args):
 def merge(inputs, out, ranks=1, *options, **keywords):
     """A merge that must succeed: exit 0, silent stdout, nothing beside the output. Returns its stderr."""
     before = set(os.listdir(os.path.dirname(out)))
-    args = ["-o", out, *options, *inputs]
+    args = ["-o", out, *OPTIONS, *options, *inputs]
     r = run(args, ranks, **keywords)
     check(r.code == 0, f"exit {r.code}, 0 expected, {ranks} ranks: h5vcat {show(args)}\n{r.err}")
     check(r.out == "", f"stdout is not empty: {r.out[:300]!r}")

@@ -11,7 +11,7 @@ from h5model import assert_model, assert_same
 from h5oracle import concat
 from h5vtest import H5VCAT, H5VINFO, check, fails, main, merge, one_line, one_object, run, test
 
-OPTIONS = ["-o", "-i", "--layer", "--on-bad", "--wkt-column", "--x", "--y", "--types", "--allow-nonfinite", "--force", "--buffer-size", "--chunk-size", "--write", "--compress", "--encoder", "--shuffle",
+OPTIONS = ["-o", "-i", "--layer", "--on-bad", "--wkt-column", "--x", "--y", "--types", "--allow-nonfinite", "--force", "--buffer-size", "--chunk-size", "--write", "--compress", "--encoder", "--splice", "--shuffle",
            "--dry-run", "--verify", "--json", "--progress", "-q", "-v", "--help", "--version"]
 
 
@@ -52,7 +52,7 @@ def test_wrong_usage(folder):
              ["-o", out, "--compress=zip", a], ["-o", out, "--compress=deflate:0", a], ["-o", out, "--compress=deflate:13", a],
              ["-o", out, "--compress=deflate:x", a], ["-o", out, "--write=collective", "--compress=deflate:10", a],
              ["-o", out, "--encoder=gzip", a], ["-o", out, "--write=collective", "--encoder=libdeflate", "--encoder=none", a],
-             ["-o", out, "--shuffle=maybe", a], ["-o", out, "--buffer-size=lots", a], ["-o", out, "--buffer-size=-1", a],
+             ["-o", out, "--shuffle=maybe", a], ["-o", out, "--splice=often", a], ["-o", out, "--buffer-size=lots", a], ["-o", out, "--buffer-size=-1", a],
              ["-o", out, "--buffer-size=64MiBs", a], ["-o", out, "--buffer-size=99999999999999999999", a],
              ["-o", out, "--chunk-size=0", a], ["-o", out, "--chunk-size=1.5.2", a], ["-o", out, "--chunk-size", a],
              ["-o", out, "--layer=", a], ["-o", out, "--layer=a//b", a], ["-o", out, "--force=yes", a]]
