@@ -180,7 +180,7 @@ enum h5vec_status h5vec_format_open_file(const char *path, int fd, const struct 
     made->input.source = read_file;
     made->input.context = &made->file;
     bool is_shape = false;
-    enum h5vec_status status = h5vec_format_shape_probe(fd, made->file.size, &is_shape, err);
+    enum h5vec_status status = h5vec_format_is_shapefile(fd, made->file.size, &is_shape, err);
     if (status == H5VEC_OK)
         status = is_shape ? h5vec_format_shape_open(made, path, err) : recognise_text(made, err);
     return hand_out(made, status, reader, err);

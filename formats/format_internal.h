@@ -265,8 +265,7 @@ struct h5vec_format_reader {
 /* Read bytes at an offset of a file, all of them unless it ends before; errno, or 0. */
 int h5vec_format_pread(int fd, void *buffer, size_t size, uint64_t offset, size_t *got);
 
-/* Whether the file is a shapefile (its .shp) by its first bytes; the siblings are found by path. */
-enum h5vec_status h5vec_format_shape_probe(int fd, uint64_t size, bool *is, struct h5vec_error *err);
+/* The siblings of a shapefile are found by path. */
 enum h5vec_status h5vec_format_shape_open(struct h5vec_format_reader *reader, const char *path,
                                           struct h5vec_error *err);
 void h5vec_format_shape_free(struct h5vec_format_shape *shape);

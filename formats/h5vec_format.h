@@ -30,6 +30,10 @@ enum h5vec_format_on_bad {
  * block, at 512 * 2^k. Returns 0 or an errno. */
 int h5vec_format_is_hdf5(int fd, uint64_t size, bool *is);
 
+/* Whether a file of this size is a shapefile (its .shp) by its first bytes; an error says what is wrong with
+ * one that cannot be read. */
+enum h5vec_status h5vec_format_is_shapefile(int fd, uint64_t size, bool *is, struct h5vec_error *err);
+
 /* Columns are named as in the file, or by number: "#3" is the third field of each record. */
 struct h5vec_format_options {
     size_t sizeof_options; /* sizeof(struct h5vec_format_options) */
@@ -162,18 +166,35 @@ bool h5vec_format_has_quotes(const struct h5vec_format_reader *reader);
 /* Where the next record begins, in bytes of a text file (h5vec_format_open_file). */
 uint64_t h5vec_format_position(const struct h5vec_format_reader *reader);
 
-/* The first place from byte `at` of a text on where a record may begin, size (of the file) if there is none.
- * quotes: h5vec_format_has_quotes(); inside: an odd number of quotes is before at. */
-enum h5vec_status h5vec_format_border(int fd, uint64_t size, uint64_t at, bool quotes, bool inside,
-                                      uint64_t *border, struct h5vec_error *err);
+/* Where in text[0 .. size) the first record ends, its newline included; 0: not here. quotes:
+ * h5vec_format_has_quotes(). *inside: an odd number of quotes is before the text; on return, before that
+ * place. */
+size_t h5vec_format_record_end(const char *text, size_t size, bool quotes, bool *inside);
 
-/* How often a character is in bytes [begin, end): quotes, or newlines. */
+/* How often a character is in text[0 .. size). */
+uint64_t h5vec_format_count_in(const char *text, size_t size, char what);
+
+/* How often a character is in bytes [begin, end) of a file. */
 enum h5vec_status h5vec_format_count(int fd, uint64_t begin, uint64_t end, char what, uint64_t *count,
                                      struct h5vec_error *err);
 
 /* Go on with bytes [begin, end) of the file, both places where a record begins; line is that of begin, for
  * messages, 0: unchanged. */
 void h5vec_format_part(struct h5vec_format_reader *reader, uint64_t begin, uint64_t end, uint64_t line);
+
+/* The same, but the bytes come from a source from now on, which begins where a record does. */
+void h5vec_format_from(struct h5vec_format_reader *reader, h5vec_format_source source, void *context,
+                       uint64_t line);
+
+/* Read to the end without making rows: whether quotes divide every record into fields. (Only then do they
+ * tell where records begin; whether the fields are good is another question.) The reader can only be freed
+ * then. */
+enum h5vec_status h5vec_format_divisible(struct h5vec_format_reader *reader, bool *divisible,
+                                         struct h5vec_error *err);
+
+/* Of a shapefile that has just been opened: go on with its records from lo / of of their bytes up to hi / of.
+ * Records are never torn; shares that follow each other have all of them. */
+void h5vec_format_share(struct h5vec_format_reader *reader, uint32_t lo, uint32_t hi, uint32_t of);
 
 /* The part of a file (h5vec_format_open_file) that has been read, 0 to 1; 0 of other inputs. */
 double h5vec_format_progress(const struct h5vec_format_reader *reader);

@@ -11,7 +11,7 @@
 #include <string.h>
 #include "vcodec_utf8.h"
 
-enum { HEADER = 100, MAX_CRS = 60000, UTF8_GROWTH = 4 };
+enum { HEADER = 100, RECORD_HEADER = 8, MAX_CRS = 60000, UTF8_GROWTH = 4 };
 
 /* ---- Opening ---- */
 
@@ -26,7 +26,7 @@ static uint32_t load_le32(const uint8_t *p)
 }
 
 /* The .shx has the same header; its first record would be number 50 in a .shp. */
-enum h5vec_status h5vec_format_shape_probe(int fd, uint64_t size, bool *is, struct h5vec_error *err)
+enum h5vec_status h5vec_format_is_shapefile(int fd, uint64_t size, bool *is, struct h5vec_error *err)
 {
     uint8_t head[HEADER + 4] = {0};
     size_t got = 0;
@@ -230,6 +230,30 @@ void h5vec_format_shape_free(struct h5vec_format_shape *shape)
     free(shape->text);
     free(shape->crs);
     free(shape);
+}
+
+/* The first record that begins at or behind share / of of all records' bytes. */
+static uint32_t record_at(const struct h5vec_format_shape *shape, uint32_t share, uint32_t of)
+{
+    const SHPInfo *records = shape->records;
+    uint64_t all = 0, before = 0;
+    uint32_t count = (uint32_t)records->nRecords, i = 0;
+    if (share == of)
+        return shape->count; /* also those that only the .dbf has */
+    for (uint32_t k = 0; k < count; k++)
+        all += (uint64_t)records->panRecSize[k] + RECORD_HEADER;
+    uint64_t target = all / of * share + all % of * share / of;
+    while (i < count && before < target)
+        before += (uint64_t)records->panRecSize[i++] + RECORD_HEADER;
+    return i;
+}
+
+void h5vec_format_share(struct h5vec_format_reader *reader, uint32_t lo, uint32_t hi, uint32_t of)
+{
+    struct h5vec_format_shape *shape = reader->shape;
+    uint32_t end = record_at(shape, hi, of);
+    shape->next = record_at(shape, lo, of);
+    shape->count = end;
 }
 
 /* ---- Records ---- */

@@ -10,6 +10,8 @@
 #include <string.h>
 #include "h5vec_layer.h"
 
+#define SKIPPED "h5vec_skipped"
+
 void h5vcat_attribute_list_free(struct attribute_list *list)
 {
     for (size_t i = 0; i < list->count; i++) {
@@ -108,7 +110,11 @@ static enum h5vec_status copy_attribute(const struct copying *c, hid_t from, con
 
 static bool made_anew(const char *name)
 {
-    return strcmp(name, "h5vec_version") == 0 || strcmp(name, "geo") == 0 || strcmp(name, "crs_source") == 0;
+    static const char *const names[] = {"h5vec_version", "geo", "crs_source", SKIPPED};
+    bool found = false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        found = found || strcmp(name, names[i]) == 0;
+    return found;
 }
 
 static herr_t visit(hid_t object, const char *name, const H5A_info_t *info, void *context)
@@ -152,6 +158,36 @@ enum h5vec_status h5vcat_attributes_copy(hid_t from, hid_t to, const struct attr
     if (H5Aiterate2(from, attribute_index(from), H5_ITER_INC, &at, visit, &c) < 0 && !c.status)
         return h5vec_layer_error_hdf5(err, "%s: %s: cannot read the attributes", file, path);
     return c.status;
+}
+
+/* ---- Records left out --------------------------------------------------------------------------------- */
+
+enum h5vec_status h5vcat_attributes_skipped(hid_t layer, uint64_t *skipped, struct h5vec_error *err)
+{
+    *skipped = 0;
+    htri_t there = H5Aexists(layer, SKIPPED);
+    if (there == 0)
+        return H5VEC_OK;
+    hid_t attribute = there < 0 ? H5I_INVALID_HID : H5Aopen(layer, SKIPPED, H5P_DEFAULT);
+    hid_t space = attribute < 0 ? H5I_INVALID_HID : H5Aget_space(attribute);
+    bool read = space >= 0 && H5Sget_simple_extent_npoints(space) == 1 &&
+                H5Aread(attribute, H5T_NATIVE_UINT64, skipped) >= 0;
+    if (space >= 0)
+        H5Sclose(space);
+    if (attribute >= 0)
+        H5Aclose(attribute);
+    return read ? H5VEC_OK : h5vec_layer_error_hdf5(err, "attribute %s: is not one number", SKIPPED);
+}
+
+enum h5vec_status h5vcat_attributes_write_skipped(hid_t layer, uint64_t skipped, struct h5vec_error *err)
+{
+    hid_t space = H5Screate(H5S_SCALAR);
+    hid_t attribute = H5Acreate2(layer, SKIPPED, H5T_STD_U64LE, space, H5P_DEFAULT, H5P_DEFAULT);
+    bool written = attribute >= 0 && H5Awrite(attribute, H5T_NATIVE_UINT64, &skipped) >= 0;
+    if (attribute >= 0)
+        H5Aclose(attribute);
+    H5Sclose(space);
+    return written ? H5VEC_OK : h5vec_layer_error_hdf5(err, "attribute %s: cannot write", SKIPPED);
 }
 
 /* ---- References -------------------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #define H5VCAT_ATTRIBUTES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include "repoint.h"
 
 /* Attributes that hold references and wait for their objects. Begin with {0}. */
@@ -32,6 +33,10 @@ struct attribute_source {
 enum h5vec_status h5vcat_attributes_copy(hid_t from, hid_t to, const struct attribute_source *source,
                                          const char *path, bool is_layer, struct attribute_list *refs,
                                          struct h5vec_error *err);
+
+/* How many records of its source a layer lacks: its attribute h5vec_skipped; 0 without one. */
+enum h5vec_status h5vcat_attributes_skipped(hid_t layer, uint64_t *skipped, struct h5vec_error *err);
+enum h5vec_status h5vcat_attributes_write_skipped(hid_t layer, uint64_t skipped, struct h5vec_error *err);
 
 /* Write the attributes in refs: values from the input file p->in, which is called file, pointing to the
  * objects of p->out with the same paths. */

@@ -22,6 +22,9 @@ enum {
     OPT_Y,
     OPT_TYPES,
     OPT_NONFINITE,
+    OPT_SPLIT,
+    OPT_READ,
+    OPT_BLOCK,
     OPT_FORCE,
     OPT_BUFFER,
     OPT_CHUNK,
@@ -83,6 +86,15 @@ static const struct h5vec_cli_option table[] = {
      "read the output back and compare it with what was read\nbefore it gets its name", NULL},
     {OPT_BUFFER, 0, "buffer-size", "BYTES", false, "Parallel I/O",
      "memory of each rank for data; HDF5, MPI and code take\nup to 64MiB more", "256MiB"},
+    {OPT_SPLIT, 0, "split", "HOW", false, "Parallel I/O",
+     "the rest of a record that ranks' shares of a text tear:\nmessage: from the rank behind; overlap: by "
+     "reading on",
+     "message"},
+    {OPT_READ, 0, "read", "HOW", false, "Parallel I/O",
+     "texts by posix calls, or by MPI-IO: independent, or\ncollective where ranks share a text", "posix"},
+    {OPT_BLOCK, 0, "block-size", "BYTES", false, "Parallel I/O",
+     "of a text, to be read at once; at most a sixteenth of\n--buffer-size; shares begin at multiples of it",
+     "a rank's share, if it is not too large"},
     {OPT_WRITE, 0, "write", "HOW", false, "Parallel I/O",
      "direct: one rank writes metadata, every rank its own\nchunks; collective: parallel HDF5 through MPI-IO",
      "direct"},
@@ -171,7 +183,9 @@ static enum h5vec_status handle_choice(struct command *c, int id, const char *va
     static const char *const writes[] = {"direct", "collective"}, *const encoders[] = {"libdeflate", "zlib"},
                              *const shuffles[] = {"keep", "on", "off"}, *const codecs[] = {"none", "vector"},
                              *const splices[] = {"auto", "always", "never"},
-                             *const on_bads[] = {"stop", "skip", "null"};
+                             *const on_bads[] = {"stop", "skip", "null"},
+                             *const splits[] = {"message", "overlap"},
+                             *const reads[] = {"posix", "independent", "collective"};
     enum h5vec_status st = H5VEC_OK;
     int choice = 0;
     switch (id) {
@@ -200,6 +214,16 @@ static enum h5vec_status handle_choice(struct command *c, int id, const char *va
         st = choose("--codec", value, codecs, 2, &choice, err);
         c->merge.codec = (enum h5vcat_codec)choice;
         break;
+    case OPT_SPLIT:
+        st = choose("--split", value, splits, 2, &choice, err);
+        c->merge.split = (enum h5vcat_split)choice;
+        break;
+    case OPT_READ:
+        st = choose("--read", value, reads, 3, &choice, err);
+        c->merge.read = (enum h5vcat_read)choice;
+        break;
+    case OPT_BLOCK:
+        return set_size("--block-size", value, &c->merge.block_size, err);
     case OPT_COMPRESS:
         return set_compress(c, value, err);
     case OPT_BUFFER:

@@ -152,6 +152,8 @@ static enum h5vec_status add_attributes(struct creator *c, const struct item *it
     enum h5vec_status st = H5VEC_OK;
     if (it->is_layer)
         st = h5vec_layer_write_attributes(to, &c->m->schema->layers[it->layer].geo, err);
+    if (!st && it->is_layer && c->m->schema->layers[it->layer].skipped > 0)
+        st = h5vcat_attributes_write_skipped(to, c->m->schema->layers[it->layer].skipped, err);
     if (!st && (it->kind == ITEM_GROUP || it->kind == ITEM_ROWS) &&
         it->value) /* a column under another name */
         st = h5vec_layer_write_name(to, strrchr(it->path, '/') + 1, (const char *)it->value->bytes, err);

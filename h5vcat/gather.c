@@ -8,6 +8,9 @@
 #include <xxhash.h>
 #include "error.h"
 #include "agree.h"
+#include "attributes.h"
+#include "blocks.h"
+#include "cuts.h"
 #include "foreign.h"
 #include "links.h"
 #include "match.h"
@@ -257,6 +260,15 @@ static enum h5vec_status match_dataset(struct matching *w, int i, const struct s
     return it->rank > 0 ? h5vcat_match_rows(w, i, o, err) : match_scalar(w, it, o, err);
 }
 
+static enum h5vec_status add_skipped(struct layer_plan *l, const struct scan_object *o,
+                                     struct h5vec_error *err)
+{
+    uint64_t skipped;
+    enum h5vec_status st = h5vcat_attributes_skipped(o->id, &skipped, err);
+    l->skipped += skipped;
+    return st;
+}
+
 /* The rows of every dataset of a layer follow from its features [lo, hi). */
 static enum h5vec_status match_layer(struct matching *w, const struct scan_object *o, int number,
                                      struct h5vec_error *err)
@@ -271,6 +283,8 @@ static enum h5vec_status match_layer(struct matching *w, const struct scan_objec
     m->schema->layers[number].features += hi - lo;
     st = h5vcat_layers_crs(m, number, w->part->input, info->geo, err);
     h5vec_layer_free(layer);
+    if (!st && w->part->lo == 0)
+        st = h5vcat_about(err, add_skipped(&m->schema->layers[number], o, err), o->file, o->path);
     for (int i = 0; i < m->schema->count && !st; i++) {
         struct item *it = &m->schema->items[i];
         if (it->layer != number || it->kind != ITEM_ROWS || it->role == H5VEC_LAYER_ROLE_BLOCKS)
@@ -364,26 +378,11 @@ static enum h5vec_status match_hdf5(struct matching *w, struct h5vec_error *err)
     return st;
 }
 
-/* A text input has its layer and nothing else. */
 static enum h5vec_status match_text(struct matching *w, struct h5vec_error *err)
 {
     struct schema *s = w->m->schema;
-    const char *layer = w->m->options->layer;
-    int number = h5vcat_layers_find(s, layer);
-    enum h5vec_status st = h5vcat_text_check(w->m, w->part->input, err); /* it may be neither text nor HDF5 */
-    if (st)
-        return st;
-    for (int i = 0; i < s->count; i++)
-        if (strcmp(s->items[i].path, "/") != 0 && (number < 0 || s->items[i].layer != number))
-            return h5vec_error_set(
-                err, H5VEC_E_INCOMPATIBLE, 0,
-                "%s: %s: is missing; %s has it, and a text input has only the layer %s (--layer)", w->name,
-                s->items[i].path, w->m->inputs.names[0], layer);
-    if (number < 0)
-        return h5vec_error_set(err, H5VEC_E_INCOMPATIBLE, 0,
-                               "%s: %s: a text input's layer is not in %s (--layer)", w->name, layer,
-                               w->m->inputs.names[0]);
-    st = h5vcat_text_spool(w->m, w->part, w->rows, err);
+    enum h5vec_status st = h5vcat_text_spool(w->m, w->part, w->rows, err);
+    int number = h5vcat_layers_find(s, w->m->options->layer);
     for (int i = 0; i < s->count && !st; i++) {
         struct item *it = &s->items[i];
         it->unlimited |= it->layer == number;
@@ -422,8 +421,12 @@ static enum h5vec_status match_all(struct matching *w, struct h5vec_error *err)
 {
     struct merge *m = w->m;
     enum h5vec_status st = h5vcat_match_room(w, err);
-    for (int p = 0; p < m->inputs.part_count && !st; p++)
+    for (int p = 0; p < m->inputs.part_count && !st; p++) {
         st = match_part(w, &m->inputs.parts[p], err);
+        if (part_is_cut(&m->inputs, &m->inputs.parts[p]))
+            h5vcat_blocks_finish(m->blocks); /* others may wait for this rank */
+    }
+    h5vcat_blocks_finish(m->blocks);
     st = h5vcat_agree(m->comm, st, err);
     return st ? st : h5vcat_share_matches(m, w->items, err);
 }
@@ -457,9 +460,11 @@ static enum h5vec_status gather(struct matching *w, struct h5vec_error *err)
     st = m->streams ? h5vcat_spool_stream(m->spool, &m->numbers, err) : h5vcat_no_memory(err);
     st = h5vcat_agree(m->comm, st, err);
     if (!st)
-        st = h5vcat_text_cuts(m, err);
+        st = h5vcat_cuts_find(m, err);
     if (!st)
         st = match_all(w, err);
+    h5vcat_blocks_free(m->blocks);
+    m->blocks = NULL;
     return st ? st : h5vcat_text_left_out(m, err);
 }
 

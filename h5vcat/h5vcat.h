@@ -50,7 +50,21 @@ enum h5vcat_on_bad {
     H5VCAT_BAD_NULL, /* what is wrong in its row is null: the geometry, a value, or all of it */
 };
 
-#define H5VCAT_BUFFER_DEFAULT ((uint64_t)256 << 20) /* bytes */
+/* How ranks that share a text get the rest of their last record; the content is the same. */
+enum h5vcat_split {
+    H5VCAT_SPLIT_MESSAGE, /* from the rank behind, which has read it (default) */
+    H5VCAT_SPLIT_OVERLAP, /* by reading on */
+};
+
+/* How blocks of a text are read; the content is the same. */
+enum h5vcat_read {
+    H5VCAT_READ_POSIX,       /* pread (default) */
+    H5VCAT_READ_INDEPENDENT, /* MPI_File_read_at */
+    H5VCAT_READ_COLLECTIVE,  /* MPI_File_read_at_all, where ranks share a text */
+};
+
+#define H5VCAT_BUFFER_DEFAULT ((uint64_t)256 << 20)         /* bytes */
+#define H5VCAT_BLOCK_MOST(buffer_size) ((buffer_size) / 16) /* bytes of the largest block of a text */
 
 /* Kinds of messages for h5vcat_say. */
 enum h5vcat_message {
@@ -62,7 +76,7 @@ enum h5vcat_message {
     H5VCAT_TEMPORARY, /* the name of the file that becomes the output, before it is made; empty: it is gone */
 };
 
-/* Gets one line without a newline, on rank 0 only (H5VCAT_LOST: on any). */
+/* Gets one line without a newline, on rank 0 only (H5VCAT_LOST: on any; H5VCAT_TEMPORARY: on all). */
 typedef void (*h5vcat_say)(void *context, enum h5vcat_message kind, const char *line);
 
 struct h5vcat_options {
@@ -74,6 +88,10 @@ struct h5vcat_options {
     enum h5vcat_on_bad on_bad;
     const char *wkt_column, *x_column, *y_column, *types; /* of texts, as in h5vec_format.h; NULL: found */
     bool allow_nonfinite;                                 /* nan and inf are numbers in texts */
+    enum h5vcat_split split;
+    enum h5vcat_read read;
+    uint64_t block_size;  /* bytes of a text that are read at once; shares begin at multiples of it; 0: a
+                             rank's share, at most H5VCAT_BLOCK_MOST */
     uint64_t buffer_size; /* bytes of memory per rank; 0: H5VCAT_BUFFER_DEFAULT */
     uint64_t chunk_size;  /* bytes of an output chunk; 0: chosen (docs/design.md) */
     enum h5vcat_write write;

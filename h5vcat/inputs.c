@@ -12,11 +12,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "agree.h"
+#include "blocks.h"
 #include "h5vec_format.h"
 
 /* A border that is this close to a file's begin or end, as a share of what a rank reads, moves there: one
  * file less is opened by two ranks. */
 #define SLACK 0.03
+
+#define MANY 16 /* blocks of the file system in a share, for cuts to keep to them */
 
 /* Text has no NUL. */
 static bool has_nul(int fd)
@@ -26,8 +29,31 @@ static bool has_nul(int fd)
     return n > 0 && memchr(bytes, '\0', (size_t)n);
 }
 
-static enum h5vec_status look_at(const char *name, uint64_t *size, uint8_t *text, struct h5vec_error *err)
+/* What a file of formats/ is. */
+static uint8_t kind_of(int fd, uint64_t size)
 {
+    bool shapefile = false;
+    if (!has_nul(fd))
+        return INPUT_TEXT;
+    (void)h5vec_format_is_shapefile(fd, size, &shapefile, NULL); /* who opens it says why it cannot be read */
+    return shapefile ? INPUT_SHAPEFILE : INPUT_BINARY;
+}
+
+/* Cuts of a text fall on the borders of its blocks if their size is given; else on those of the file system
+ * if each share has many of them. */
+static uint64_t unit_of(const struct h5vcat_options *options, const char *name, uint64_t size, uint64_t block,
+                        int ranks)
+{
+    if (options->block_size)
+        return options->block_size;
+    uint64_t share = size / (uint64_t)ranks, stripe = h5vcat_blocks_stripe(name, block, options->read);
+    return stripe > 0 && share / stripe >= MANY ? stripe : 1;
+}
+
+static enum h5vec_status look_at(struct inputs *in, uint32_t input, const struct h5vcat_options *options,
+                                 int ranks, struct h5vec_error *err)
+{
+    const char *name = in->names[input];
     struct stat st;
     int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe has no writer to wait for */
     if (fd < 0 || fstat(fd, &st) < 0) {
@@ -41,10 +67,12 @@ static enum h5vec_status look_at(const char *name, uint64_t *size, uint8_t *text
         status = h5vec_error_set(err, H5VEC_E_IO, 0, "%s: is a directory; name the files in it", name);
     else if (!S_ISREG(st.st_mode))
         status = h5vec_error_set(err, H5VEC_E_REFUSED, 0, "%s: is not a regular file", name);
-    *size = (uint64_t)st.st_size;
+    uint64_t size = in->sizes[input] = (uint64_t)st.st_size;
     bool hdf5 = false;
-    (void)h5vec_format_is_hdf5(fd, *size, &hdf5); /* who opens it says why it cannot be read */
-    *text = hdf5 ? INPUT_HDF5 : has_nul(fd) ? INPUT_BINARY : INPUT_TEXT;
+    (void)h5vec_format_is_hdf5(fd, size, &hdf5); /* who opens it says why it cannot be read */
+    in->text[input] = hdf5 ? INPUT_HDF5 : kind_of(fd, size);
+    if (in->text[input] == INPUT_TEXT && !status)
+        in->units[input] = unit_of(options, name, size, (uint64_t)st.st_blksize, ranks);
     close(fd);
     return status;
 }
@@ -72,10 +100,24 @@ uint64_t h5vcat_inputs_border(const uint64_t *sizes, const uint8_t *text, uint32
     return (uint64_t)count * WHOLE;
 }
 
-static enum h5vec_status deal(struct inputs *in, int rank, int ranks, struct h5vec_error *err)
+void h5vcat_inputs_share(const struct inputs *in, int rank, int ranks, bool apart, uint64_t *begin,
+                         uint64_t *end)
 {
-    uint64_t begin = h5vcat_inputs_border(in->sizes, in->text, in->count, rank, ranks);
-    uint64_t end = h5vcat_inputs_border(in->sizes, in->text, in->count, rank + 1, ranks);
+    uint64_t from = 0, to = 0;
+    for (int r = apart ? 0 : rank; r <= rank; r++) {
+        from = apart ? to : h5vcat_inputs_border(in->sizes, in->text, in->count, r, ranks);
+        to = h5vcat_inputs_border(in->sizes, in->text, in->count, r + 1, ranks);
+        if (apart && from % WHOLE && to % WHOLE && from / WHOLE != to / WHOLE)
+            to = to / WHOLE * WHOLE;
+    }
+    *begin = from;
+    *end = to;
+}
+
+static enum h5vec_status deal(struct inputs *in, int rank, int ranks, bool apart, struct h5vec_error *err)
+{
+    uint64_t begin, end;
+    h5vcat_inputs_share(in, rank, ranks, apart, &begin, &end);
     uint64_t files = begin < end ? (end - 1) / WHOLE - begin / WHOLE + 1 : 0;
     in->parts = malloc((files + 1) * sizeof *in->parts);
     if (!in->parts)
@@ -93,17 +135,20 @@ static enum h5vec_status deal(struct inputs *in, int rank, int ranks, struct h5v
 }
 
 /* Only text: an HDF5 file is opened by its name, and a shapefile has several files. */
-static enum h5vec_status look_at_standard(int fd, uint64_t *size, uint8_t *text, struct h5vec_error *err)
+static enum h5vec_status look_at_standard(struct inputs *in, uint32_t input,
+                                          const struct h5vcat_options *options, struct h5vec_error *err)
 {
     struct stat st;
-    if (fstat(fd, &st) < 0)
+    if (fstat(in->standard, &st) < 0)
         return h5vec_error_set(err, H5VEC_E_IO, 0, "standard input: cannot stat its copy: %s",
                                strerror(errno));
-    *size = (uint64_t)st.st_size;
-    *text = INPUT_TEXT;
-    return has_nul(fd) ? h5vec_error_set(err, H5VEC_E_REFUSED, 0,
-                                         "-: standard input must be text; give other files by their names")
-                       : H5VEC_OK;
+    in->sizes[input] = (uint64_t)st.st_size;
+    in->units[input] = options->block_size ? options->block_size : 1;
+    in->text[input] = INPUT_TEXT;
+    return has_nul(in->standard)
+               ? h5vec_error_set(err, H5VEC_E_REFUSED, 0,
+                                 "-: standard input must be text; give other files by their names")
+               : H5VEC_OK;
 }
 
 enum h5vec_status h5vcat_inputs_open(MPI_Comm comm, const struct h5vcat_options *options, int standard,
@@ -115,26 +160,35 @@ enum h5vec_status h5vcat_inputs_open(MPI_Comm comm, const struct h5vcat_options 
     memset(in, 0, sizeof *in);
     in->names = options->inputs;
     in->count = (uint32_t)options->input_count;
+    in->standard = standard;
     in->sizes = calloc(in->count, sizeof *in->sizes);
+    in->units = calloc(in->count, sizeof *in->units);
     in->text = calloc(in->count, sizeof *in->text);
     enum h5vec_status st = H5VEC_OK;
-    if (!in->sizes || !in->text)
+    if (ranks > (int)WHOLE)
+        st = h5vec_error_set(err, H5VEC_E_USAGE, 0, "%d ranks: %u is the most", ranks, WHOLE);
+    else if (!in->sizes || !in->units || !in->text)
         st = h5vcat_no_memory(err);
     for (uint32_t i = (uint32_t)rank; i < in->count && !st; i += (uint32_t)ranks)
-        st = h5vcat_is_standard(in->names[i]) ? look_at_standard(standard, &in->sizes[i], &in->text[i], err)
-                                              : look_at(in->names[i], &in->sizes[i], &in->text[i], err);
+        st = h5vcat_is_standard(in->names[i]) ? look_at_standard(in, i, options, err)
+                                              : look_at(in, i, options, ranks, err);
     st = h5vcat_agree(comm, st, err);
     if (st)
         return st;
     MPI_Allreduce(MPI_IN_PLACE, in->sizes, (int)in->count, MPI_UINT64_T, MPI_SUM, comm);
+    MPI_Allreduce(MPI_IN_PLACE, in->units, (int)in->count, MPI_UINT64_T, MPI_SUM, comm);
     MPI_Allreduce(MPI_IN_PLACE, in->text, (int)in->count, MPI_UINT8_T, MPI_MAX, comm);
-    return h5vcat_agree(comm, deal(in, rank, ranks, err), err);
+    st = deal(in, rank, ranks, options->read == H5VCAT_READ_COLLECTIVE, err);
+    return h5vcat_agree(comm, st, err);
 }
 
 void h5vcat_inputs_free(struct inputs *in)
 {
     free(in->sizes);
+    free(in->units);
     free(in->text);
+    for (int i = 0; i < in->part_count; i++)
+        free(in->parts[i].tail);
     free(in->parts);
     memset(in, 0, sizeof *in);
 }

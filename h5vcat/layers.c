@@ -427,6 +427,7 @@ static enum h5vec_status index_layer(struct merge *m, int layer, struct h5vec_er
     struct layer_plan *l = &m->schema->layers[layer];
     struct indexing x = {.m = m, .layer = layer};
     uint64_t mine[2] = {l->features, m->schema->items[l->wkb].mine}, before[2] = {0, 0};
+    MPI_Allreduce(MPI_IN_PLACE, &l->skipped, 1, MPI_UINT64_T, MPI_SUM, m->comm);
     MPI_Exscan(mine, before, 2, MPI_UINT64_T, MPI_SUM, m->comm);
     if (m->rank == 0)
         before[0] = before[1] = 0;

@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include "H5Zh5vec.h"
 #include "agree.h"
+#include "blocks.h"
 #include "join.h"
 #include "links.h"
 #include "plan.h"
@@ -101,6 +102,10 @@ static enum h5vec_status normalise(const struct h5vcat_options *given, struct h5
         return h5vcat_no_memory(err);
     sprintf(*layer, "/%s", name);
     o->layer = *layer;
+    if (o->block_size > H5VCAT_BLOCK_MOST(o->buffer_size))
+        return h5vec_error_set(err, H5VEC_E_USAGE, 0,
+                               "--block-size: %llu bytes are more than a sixteenth of --buffer-size",
+                               (unsigned long long)o->block_size);
     int most = o->encoder == H5VCAT_ENCODER_ZLIB || o->write == H5VCAT_WRITE_COLLECTIVE ? 9 : 12;
     if (o->compress == H5VCAT_COMPRESS_DEFLATE && (o->compress_level < 1 || o->compress_level > most))
         return h5vec_error_set(err, H5VEC_E_USAGE, 0, "deflate level %d: 1 to %d is possible%s",
@@ -150,6 +155,7 @@ static enum h5vec_status merge_open(struct merge *m, struct h5vec_error *err)
 
 static void merge_free(struct merge *m)
 {
+    h5vcat_blocks_free(m->blocks);
     h5vcat_reader_free(m->reader);
     h5vcat_coder_free(m->coder);
     h5vcat_spool_free(m->spool);
@@ -218,6 +224,13 @@ static enum h5vec_status publish(struct merge *m, struct h5vec_error *err)
     return h5vcat_agree(m->comm, st, err);
 }
 
+/* On every rank: whichever is told to end first takes the file with it, before the launcher kills the others. */
+static void tell_temporary(const struct merge *m, const char *name)
+{
+    if (m->options->say)
+        m->options->say(m->options->say_context, H5VCAT_TEMPORARY, name);
+}
+
 static enum h5vec_status write_output(struct merge *m, struct h5vec_error *err)
 {
     const struct writer *w =
@@ -226,7 +239,7 @@ static enum h5vec_status write_output(struct merge *m, struct h5vec_error *err)
     m->rows_buffer = malloc(m->budget.rows + 1);
     enum h5vec_status st = m->rows_buffer ? H5VEC_OK : h5vcat_no_memory(err);
     st = h5vcat_agree(m->comm, st, err);
-    h5vcat_merge_say(m, H5VCAT_TEMPORARY, "%s", m->temporary);
+    tell_temporary(m, m->temporary);
     if (!st)
         st = w->open(m, &state, err);
     if (!st)
@@ -240,7 +253,7 @@ static enum h5vec_status write_output(struct merge *m, struct h5vec_error *err)
         st = publish(m, err);
     if (st && m->rank == 0)
         unlink(m->temporary);
-    h5vcat_merge_say(m, H5VCAT_TEMPORARY, "%s", "");
+    tell_temporary(m, "");
     return st;
 }
 
@@ -264,6 +277,15 @@ static void share_report(struct merge *m)
             close(fd);
     }
     MPI_Bcast(&r->output_bytes, 1, MPI_UINT64_T, 0, m->comm);
+}
+
+static enum h5vec_status left_out(const struct merge *m, struct h5vec_error *err)
+{
+    static const char *const words[][2] = {{"records were left out", "record was left out"},
+                                           {"records have no geometry", "record has no geometry"}};
+    return h5vec_error_set(err, H5VEC_E_LEFT_OUT, 0, "%s: done, but %llu malformed %s", m->options->output,
+                           (unsigned long long)m->report.left_out,
+                           words[m->options->on_bad != H5VCAT_BAD_SKIP][m->report.left_out == 1]);
 }
 
 enum h5vec_status h5vcat_merge(MPI_Comm comm, const struct h5vcat_options *options,
@@ -295,9 +317,7 @@ enum h5vec_status h5vcat_merge(MPI_Comm comm, const struct h5vcat_options *optio
         *report = m.report;
     }
     if (!st && m.report.left_out > 0)
-        st = h5vec_error_set(err, H5VEC_E_LEFT_OUT, 0, "%s: done, but %llu malformed records %s",
-                             normal.output, (unsigned long long)m.report.left_out,
-                             normal.on_bad == H5VCAT_BAD_SKIP ? "were left out" : "have no geometry");
+        st = left_out(&m, err);
     merge_free(&m);
     MPI_Comm_free(&m.comm);
     H5Eset_auto2(H5E_DEFAULT, print, print_data);

@@ -27,6 +27,7 @@ static inline uint64_t rows_first(const struct rows *r)
     return r->form ? 0 : r->start;
 }
 
+struct blocks;
 struct join;
 struct reader;
 
@@ -42,6 +43,7 @@ struct merge {
     int vertices; /* spool stream: uint64 a feature of text inputs, or -1 */
     struct coder *coder;
     struct reader *reader;
+    struct blocks *blocks; /* of texts, while they are read */
     int standard;          /* the copy of standard input, open; -1: it is no input */
     bool foreign;          /* some filter of the output is not ours */
     int most_parts;        /* parts of the rank with the most */
@@ -87,11 +89,12 @@ enum h5vec_status h5vcat_gather_inputs(struct merge *m, struct h5vec_error *err)
 /* text.c, collective: rank 0 says which records were left out; the report counts them. */
 enum h5vec_status h5vcat_text_left_out(struct merge *m, struct h5vec_error *err);
 
-/* text.c, local: whether an input is a text of a known format. */
-enum h5vec_status h5vcat_text_check(struct merge *m, uint32_t input, struct h5vec_error *err);
+/* text.c, local: set alone and quotes of a part of a text. */
+enum h5vec_status h5vcat_text_look(struct merge *m, struct part *p, struct h5vec_error *err);
 
-/* text.c, collective: what each rank must know about where its texts are cut. */
-enum h5vec_status h5vcat_text_cuts(struct merge *m, struct h5vec_error *err);
+/* text.c: whether every record of a part of a CSV can be divided into fields. Reads the part's blocks. */
+enum h5vec_status h5vcat_text_divisible(struct merge *m, const struct part *p, bool *divisible,
+                                        struct h5vec_error *err);
 
 /* text.c, local: the schema of a text input's layer, and the spooling of a part of one (its rows are appended
  * to the streams of the items; numbers[i].count is set for each item of its layer). */

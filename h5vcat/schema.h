@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include "filters.h"
 #include "h5vec_layer.h"
+#include "inputs.h"
 
 /* Bytes that many items share: an encoded type or property list, a value. One copy of equal ones. */
 struct blob {
@@ -29,7 +30,6 @@ enum item_kind {
     ITEM_LINK,     /* soft or external link, or a further hard link to an item: equal in all inputs */
 };
 
-#define NOBODY UINT32_MAX
 #define PLISTS 64 /* property lists that are kept decoded */
 
 /* How an item of kind ITEM_ROWS is stored in the output (h5vcat_plan_storage): the same on every rank. */
@@ -81,6 +81,7 @@ struct layer_plan {
     struct h5vec_layer_geo geo;
     uint32_t crs_input;               /* the input that the CRS comes from; NOBODY: none so far */
     uint64_t features, features_base; /* of this rank, before it */
+    uint64_t skipped;                 /* records that were left out: of this rank's parts, then of all */
     int block_stream;                 /* spool: this rank's entries of index/blocks */
     int block_skip;                   /* of which the first so many belong to the rank before */
 };

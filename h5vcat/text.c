@@ -3,11 +3,7 @@
  * Text inputs, and shapefiles. A text is parsed once, batch by batch, into the spool: one stream per dataset
  * of the layer, so that from then on its rows are read like those of any other input. The sizes that the plan
  * needs are known only after parsing; parsing twice would cost more than the spool does.
- *
- * A border between ranks falls on some byte of a text. The record that it falls into belongs to the rank
- * before: that one reads on to its end, the other one begins behind it. In CSV a newline does not end a
- * record if it is inside quotes, which is so if an odd number of quotes is before it: ranks that share a CSV
- * count those of their parts first, and tell each other.
+ * Which records of a text that several ranks share are this rank's is cuts.c's to know.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +14,7 @@
 #include "h5vec_format.h"
 #include "error.h"
 #include "agree.h"
+#include "cuts.h"
 #include "merge.h"
 
 _Static_assert((int)H5VCAT_BAD_STOP == (int)H5VEC_FORMAT_BAD_ERROR &&
@@ -57,6 +54,8 @@ static void left_out(void *context, const struct h5vec_error *what)
     if (t->quiet)
         return;
     m->report.left_out++;
+    if (m->options->on_bad == H5VCAT_BAD_SKIP)
+        m->schema->layers[h5vcat_layers_find(m->schema, m->options->layer)].skipped++;
     if (!m->left_out && !(m->left_out = malloc(LEFT_OUT_BYTES)))
         return;
     size_t room = LEFT_OUT_BYTES - m->left_out_size;
@@ -108,15 +107,6 @@ static enum h5vec_status text_open(struct merge *m, uint32_t input, bool spoolin
     if (st)
         text_close(t);
     return h5vcat_about(err, st, t->name, NULL);
-}
-
-enum h5vec_status h5vcat_text_check(struct merge *m, uint32_t input, struct h5vec_error *err)
-{
-    struct text t;
-    enum h5vec_status st = text_open(m, input, false, &t, err);
-    if (!st)
-        text_close(&t);
-    return st;
 }
 
 /* ---- The schema -------------------------------------------------------------------------------------- */
@@ -386,98 +376,58 @@ static enum h5vec_status note_crs(const struct text *t, int layer, uint32_t inpu
 
 /* ---- Parts ------------------------------------------------------------------------------------------- */
 
-static bool is_cut(const struct merge *m, const struct part *p)
-{
-    return m->inputs.text[p->input] == INPUT_TEXT && (p->lo > 0 || p->hi < WHOLE);
-}
-
-/* What the ranks with later parts of a text must know of this one. */
-struct count {
-    uint32_t input; /* NOBODY: this rank's last part goes to the end of its input */
-    uint32_t odd;   /* 1: an odd number of quotes that matter */
-    uint64_t lines; /* if malformed records are no error: messages about them need their lines */
-};
-
-static enum h5vec_status count_part(struct merge *m, const struct part *p, struct count *c,
-                                    struct h5vec_error *err)
-{
-    struct text t;
-    uint64_t size = m->inputs.sizes[p->input], lo = cut_row(size, p->lo), hi = cut_row(size, p->hi),
-             quotes = 0;
-    enum h5vec_status st = text_open(m, p->input, false, &t, err);
-    if (st)
-        return st;
-    if (h5vec_format_has_quotes(t.reader))
-        st = h5vec_format_count(t.fd, lo, hi, '"', &quotes, err);
-    if (!st && m->options->on_bad != H5VCAT_BAD_STOP)
-        st = h5vec_format_count(t.fd, lo, hi, '\n', &c->lines, err);
-    c->input = p->input;
-    c->odd = quotes & 1;
-    text_close(&t);
-    return h5vcat_about(err, st, m->inputs.names[p->input], NULL);
-}
-
-enum h5vec_status h5vcat_text_cuts(struct merge *m, struct h5vec_error *err)
-{
-    struct count mine = {.input = NOBODY}, *all = malloc((size_t)m->ranks * sizeof *all);
-    struct part *first = m->inputs.parts, *last = first + m->inputs.part_count - 1;
-    bool some = m->inputs.part_count > 0;
-    enum h5vec_status st = all ? H5VEC_OK : h5vcat_no_memory(err);
-    if (!st && some && is_cut(m, last) && last->hi < WHOLE)
-        st = count_part(m, last, &mine, err);
-    st = h5vcat_agree(m->comm, st, err);
-    if (!st) {
-        MPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, m->comm);
-        for (int r = 0; r < m->rank && some && first->lo > 0; r++)
-            if (all[r].input == first->input) {
-                first->lo_inside = first->lo_inside != (all[r].odd != 0);
-                first->lines += all[r].lines;
-            }
-        if (some)
-            last->hi_inside = last->lo_inside != (mine.odd != 0);
-    }
-    free(all);
-    return st;
-}
-
 /* Go on with a part that does not begin the text. The first record is read first, so that its SRID is what
  * the others must have. */
-static enum h5vec_status go_to(struct text *t, uint64_t begin, uint64_t end, uint64_t line,
-                               struct h5vec_error *err)
+static enum h5vec_status read_first(struct text *t, struct h5vec_error *err)
 {
     struct h5vec_format_batch first;
     t->quiet = true;
     enum h5vec_status st = h5vec_format_next(t->reader, 1, &first, err);
     t->quiet = false;
-    if (!st)
-        h5vec_format_part(t->reader, begin, end, line);
     return st;
 }
 
-/* Let the reader read the records that begin in the part: bytes [*begin, *end) of the text. */
-static enum h5vec_status take_part(struct text *t, const struct part *p, uint64_t *begin, uint64_t *end,
+/* Let the reader read a part, wherever its bytes are. */
+static enum h5vec_status take_part(struct text *t, const struct part *p, struct share *share,
                                    struct h5vec_error *err)
 {
-    uint64_t size = t->m->inputs.sizes[p->input], data = h5vec_format_position(t->reader);
-    bool quotes = h5vec_format_has_quotes(t->reader);
-    enum h5vec_status st =
-        h5vec_format_border(t->fd, size, cut_row(size, p->lo), quotes, p->lo_inside, begin, err);
-    if (!st)
-        st = h5vec_format_border(t->fd, size, cut_row(size, p->hi), quotes, p->hi_inside, end, err);
-    if (st)
-        return h5vcat_about(err, st, t->name, NULL);
-    *begin = *begin > data ? *begin : data;
-    *end = *end > *begin ? *end : *begin;
-    if (p->lo == 0) {
-        h5vec_format_part(t->reader, *begin, *end, 0);
-        return H5VEC_OK;
+    struct merge *m = t->m;
+    const struct inputs *in = &m->inputs;
+    enum h5vec_status st = H5VEC_OK;
+    if (in->text[p->input] == INPUT_SHAPEFILE) {
+        h5vec_format_share(t->reader, p->lo, p->hi, WHOLE);
+        return st;
     }
-    uint64_t lines = 0;
-    if (t->m->options->on_bad != H5VCAT_BAD_STOP)
-        st = h5vec_format_count(t->fd, cut_row(size, p->lo), *begin, '\n', &lines, err);
+    bool whole = !part_is_cut(in, p) && m->options->read == H5VCAT_READ_POSIX;
+    if (p->alone || whole || !h5vec_format_is_text(t->reader))
+        return st; /* the reader reads by itself */
+    uint64_t data = h5vec_format_position(t->reader);
+    h5vcat_share_open(m, p, data, share);
+    if (p->begin <= data) {
+        h5vec_format_from(t->reader, h5vcat_share_read, share, 0);
+        return st;
+    }
+    st = read_first(t, err);
     if (!st)
-        st = go_to(t, *begin, *end, p->lines + lines + 1, err);
+        h5vec_format_from(t->reader, h5vcat_share_read, share, p->lines + 1);
     return h5vcat_about(err, st, t->name, NULL);
+}
+
+/* A text input has its layer and nothing else. */
+static enum h5vec_status fits(const struct merge *m, const char *name, int layer, struct h5vec_error *err)
+{
+    const struct schema *s = m->schema;
+    for (int i = 0; i < s->count; i++)
+        if (strcmp(s->items[i].path, "/") != 0 && (layer < 0 || s->items[i].layer != layer))
+            return h5vec_error_set(
+                err, H5VEC_E_INCOMPATIBLE, 0,
+                "%s: %s: is missing; %s has it, and a text input has only the layer %s (--layer)", name,
+                s->items[i].path, m->inputs.names[0], m->options->layer);
+    if (layer < 0)
+        return h5vec_error_set(err, H5VEC_E_INCOMPATIBLE, 0,
+                               "%s: %s: a text input's layer is not in %s (--layer)", name, m->options->layer,
+                               m->inputs.names[0]);
+    return H5VEC_OK;
 }
 
 /* Open a text and let its columns be those of the output. columns: freed by the caller, whatever happens. */
@@ -488,29 +438,33 @@ static enum h5vec_status open_fitted(struct merge *m, uint32_t input, bool spool
     enum h5vec_status st = text_open(m, input, spooling, t, err);
     if (st)
         return st;
-    *columns = malloc((t->columns + 1) * sizeof **columns);
-    st = *columns ? find_columns(t, h5vcat_layers_find(m->schema, m->options->layer), *columns, err)
-                  : h5vcat_no_memory(err);
+    int layer = h5vcat_layers_find(m->schema, m->options->layer);
+    st = fits(m, t->name, layer, err);
+    if (!st) {
+        *columns = malloc((t->columns + 1) * sizeof **columns);
+        st = *columns ? find_columns(t, layer, *columns, err) : h5vcat_no_memory(err);
+    }
     if (st)
         text_close(t);
     return st;
 }
 
 /* The error of a part again, with its line counted from the text's begin, which takes reading all before. */
-static void say_with_line(struct merge *m, const struct part *p, uint64_t begin, uint64_t end,
-                          struct h5vec_error *err)
+static void say_with_line(struct merge *m, const struct part *p, struct h5vec_error *err)
 {
     struct text t;
     struct column_items *columns = NULL;
     struct h5vec_format_batch batch;
-    uint64_t lines;
-    if (!err || begin == 0 || open_fitted(m, p->input, false, &t, &columns, NULL)) {
+    uint64_t lines, end = cut_byte(&m->inputs, p->input, p->hi) + p->tail_size;
+    if (!err || open_fitted(m, p->input, false, &t, &columns, NULL)) {
         free(columns);
         return;
     }
-    if (!h5vec_format_count(t.fd, 0, begin, '\n', &lines, NULL)) {
+    if (p->begin > h5vec_format_position(t.reader) &&
+        !h5vec_format_count(t.fd, 0, p->begin, '\n', &lines, NULL)) {
         struct h5vec_error again;
-        enum h5vec_status st = go_to(&t, begin, end, lines + 1, &again);
+        enum h5vec_status st = read_first(&t, &again);
+        h5vec_format_part(t.reader, p->begin, end, lines + 1);
         batch.rows = 1;
         while (!st && batch.rows > 0)
             st = h5vec_format_next(t.reader, (size_t)(m->options->buffer_size / 32), &batch, &again);
@@ -521,43 +475,71 @@ static void say_with_line(struct merge *m, const struct part *p, uint64_t begin,
     text_close(&t);
 }
 
+enum h5vec_status h5vcat_text_look(struct merge *m, struct part *p, struct h5vec_error *err)
+{
+    struct text t;
+    enum h5vec_status st = text_open(m, p->input, false, &t, err);
+    if (st)
+        return st;
+    p->alone = !h5vec_format_is_text(t.reader);
+    p->quotes = h5vec_format_has_quotes(t.reader);
+    text_close(&t);
+    return H5VEC_OK;
+}
+
+enum h5vec_status h5vcat_text_divisible(struct merge *m, const struct part *p, bool *divisible,
+                                        struct h5vec_error *err)
+{
+    struct text t;
+    struct share share;
+    enum h5vec_status st = text_open(m, p->input, false, &t, err);
+    if (st)
+        return st;
+    h5vcat_share_open(m, p, h5vec_format_position(t.reader), &share);
+    h5vec_format_from(t.reader, h5vcat_share_read, &share, 0);
+    st = h5vec_format_divisible(t.reader, divisible, err);
+    text_close(&t);
+    return h5vcat_about(err, st, m->inputs.names[p->input], NULL);
+}
+
+/* Every batch of an open part, into the layer's streams. */
+static enum h5vec_status spool_rows(struct text *t, const struct part *part,
+                                    const struct column_items *columns, struct rows *numbers,
+                                    struct h5vec_error *err)
+{
+    struct merge *m = t->m;
+    int layer = h5vcat_layers_find(m->schema, m->options->layer);
+    enum h5vec_status st = H5VEC_OK;
+    uint64_t rows = 0;
+    while (!st) {
+        struct h5vec_format_batch batch;
+        st = h5vec_format_next(t->reader, (size_t)(m->options->buffer_size / 32), &batch, err);
+        if (st && part->lo > 0 && m->inputs.text[part->input] == INPUT_TEXT &&
+            m->options->on_bad == H5VCAT_BAD_STOP)
+            say_with_line(m, part, err);
+        h5vcat_about(err, st, t->name, NULL);
+        if (st || batch.rows == 0)
+            break;
+        rows += batch.rows;
+        st = put_batch(t, layer, columns, &batch, numbers, err);
+    }
+    return !st && rows > 0 ? note_crs(t, layer, part->input, err) : st;
+}
+
 enum h5vec_status h5vcat_text_spool(struct merge *m, const struct part *part, struct rows *numbers,
                                     struct h5vec_error *err)
 {
     struct text t;
+    struct share share;
     struct column_items *columns;
-    uint32_t input = part->input;
-    uint64_t begin = 0, end = 0;
-    enum h5vec_status st = open_fitted(m, input, true, &t, &columns, err);
-    if (!st && is_cut(m, part) && h5vec_format_is_text(t.reader) &&
-        !(m->options->on_bad != H5VCAT_BAD_STOP && h5vec_format_has_quotes(t.reader))) {
-        st = take_part(&t, part, &begin, &end, err);
-        if (st)
-            text_close(&t);
+    enum h5vec_status st = open_fitted(m, part->input, true, &t, &columns, err);
+    if (!st) {
+        st = take_part(&t, part, &share, err);
+        if (!st && !(part->alone && part->lo > 0))
+            st = spool_rows(&t, part, columns, numbers, err);
+        text_close(&t);
     }
-    if (st) {
-        free(columns);
-        return st;
-    }
-    /* A quote too many or too few must not make later parts begin elsewhere: such a text is read whole. */
-    bool others = part->lo > 0 && begin == 0;
-    int layer = h5vcat_layers_find(m->schema, m->options->layer);
-    uint64_t rows = 0;
-    while (!st && !others) {
-        struct h5vec_format_batch batch;
-        st = h5vec_format_next(t.reader, (size_t)(m->options->buffer_size / 32), &batch, err);
-        if (st && part->lo > 0 && m->options->on_bad == H5VCAT_BAD_STOP)
-            say_with_line(m, part, begin, end, err);
-        h5vcat_about(err, st, t.name, NULL);
-        if (st || batch.rows == 0)
-            break;
-        rows += batch.rows;
-        st = put_batch(&t, layer, columns, &batch, numbers, err);
-    }
-    if (!st && rows > 0)
-        st = note_crs(&t, layer, input, err);
     free(columns);
-    text_close(&t);
     return st;
 }
 
