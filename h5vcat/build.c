@@ -22,7 +22,7 @@ enum h5vec_status h5vcat_build_role(const struct scan_object *o, enum h5vec_laye
 {
     bool dataset = o->kind == SCAN_DATASET;
     *role = o->layer && dataset ? h5vec_layer_role(inside_layer(o)) : H5VEC_LAYER_ROLE_UNKNOWN;
-    if (*role == H5VEC_LAYER_ROLE_RTREE)
+    if (*role >= H5VEC_LAYER_ROLE_RTREE_NODES)
         return h5vec_error_set(err, H5VEC_E_REFUSED, 0, "%s: %s: an R-tree index is not supported", o->file,
                                o->path);
     if (o->layer && dataset && *role == H5VEC_LAYER_ROLE_UNKNOWN)
