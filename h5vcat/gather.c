@@ -225,7 +225,17 @@ static enum h5vec_status match_type(const struct matching *w, struct item *it, h
     hid_t type = h5vcat_blob_type(it->type);
     if (type < 0)
         return h5vec_layer_error_hdf5(err, "%s: %s: cannot decode its type", o->file, o->path);
-    return same_type(type, other) ? H5VEC_OK : differs(w, o, "another type", err);
+    if (same_type(type, other))
+        return H5VEC_OK;
+    char *mine = h5vec_layer_type_text(other), *first = h5vec_layer_type_text(type);
+    enum h5vec_status st = h5vec_error_set(
+        err, H5VEC_E_INCOMPATIBLE, 0, "%s: %s: another type (%s) than in %s (%s)%s", o->file, o->path,
+        mine ? mine : "?", w->m->inputs.names[0], first ? first : "?",
+        it->role == H5VEC_LAYER_ROLE_COLUMN_FIXED ? "; --types gives the columns of texts the same ones"
+                                                  : "");
+    free(mine);
+    free(first);
+    return st;
 }
 
 static enum h5vec_status match_link(const struct matching *w, const struct item *it,

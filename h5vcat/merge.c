@@ -224,7 +224,8 @@ static enum h5vec_status publish(struct merge *m, struct h5vec_error *err)
     return h5vcat_agree(m->comm, st, err);
 }
 
-/* On every rank: whichever is told to end first takes the file with it, before the launcher kills the others. */
+/* On every rank: whichever is told to end first takes the file with it, before the launcher kills the others.
+ */
 static void tell_temporary(const struct merge *m, const char *name)
 {
     if (m->options->say)

@@ -86,7 +86,7 @@ static void put_stored(struct h5vcat_splice *s, const void *bytes, size_t n)
 /* n <= 8 bits of the input from bit on. */
 static unsigned get(const uint8_t *in, uint64_t bit, unsigned n)
 {
-    unsigned shift = bit % 8, v = in[bit / 8] >> shift;
+    unsigned shift = bit % 8, v = (unsigned)in[bit / 8] >> shift;
     if (shift + n > 8)
         v |= (unsigned)in[bit / 8 + 1] << (8 - shift);
     return v & ((1u << n) - 1);

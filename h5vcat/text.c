@@ -365,7 +365,7 @@ static enum h5vec_status note_crs(const struct text *t, int layer, uint32_t inpu
     h5vec_format_srid(t->reader, &srid);
     const char *wkt = h5vec_format_crs(t->reader);
     enum h5vec_status st =
-        wkt ? h5vec_layer_geo_set_wkt(&geo, wkt, err) : h5vec_layer_geo_set_epsg(&geo, srid, err);
+        wkt ? h5vec_layer_geo_set_crs(&geo, wkt, err) : h5vec_layer_geo_set_epsg(&geo, srid, err);
     if (st)
         h5vcat_about(err, st, t->name, NULL);
     else

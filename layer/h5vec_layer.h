@@ -284,6 +284,11 @@ void h5vec_layer_writer_free(struct h5vec_layer_writer *writer);
 
 /* ---- HDF5's errors ---------------------------------------------------------------------------------- */
 
+/* A datatype in a few words, such as "int64" or "string[8]", for people. The caller frees it; NULL without
+ * memory.
+ */
+char *h5vec_layer_type_text(hid_t type);
+
 /* Fill err (if not NULL) with H5VEC_E_HDF5, the printf-like message and, after a colon, the innermost message
  * of HDF5's error stack; empty the stack. Call it right after the call that failed: the next H5 call may
  * clear the stack. Returns H5VEC_E_HDF5. */

@@ -46,10 +46,10 @@ enum h5vec_status h5vec_layer_geo_read(hid_t group, struct h5vec_layer_geo *geo,
 enum h5vec_status h5vec_layer_geo_set_epsg(struct h5vec_layer_geo *geo, int32_t code,
                                            struct h5vec_error *err);
 
-/* Set the CRS from WKT of any kind (a .prj file's) or a name ("OGC:CRS84", "EPSG:4326", a URN), through PROJ; crs_source becomes the text. Where PROJ's
- * database has the same CRS under an EPSG code, that is taken. H5VEC_E_LAYER_CRS if PROJ does not understand
- * the text, or it is longer than H5VEC_LAYER_MAX_GEO. */
-enum h5vec_status h5vec_layer_geo_set_wkt(struct h5vec_layer_geo *geo, const char *wkt,
+/* Set the CRS from WKT of any kind (a .prj file's) or a name ("OGC:CRS84", "EPSG:4326", a URN), through PROJ;
+ * crs_source becomes the text. Where PROJ's database has the same CRS under an EPSG code, that is taken.
+ * H5VEC_E_LAYER_CRS if PROJ does not understand the text, or it is longer than H5VEC_LAYER_MAX_GEO. */
+enum h5vec_status h5vec_layer_geo_set_crs(struct h5vec_layer_geo *geo, const char *text,
                                           struct h5vec_error *err);
 
 /* Whether both have the same CRS: both unknown; or equal as JSON (order of members and spelling of numbers do

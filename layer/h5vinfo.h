@@ -50,9 +50,6 @@ void h5vinfo_report_free(struct h5vinfo_report *report);
 /* Describe an open dataset into *dataset (all but its path). H5VEC_E_HDF5 or _NOMEM. */
 enum h5vec_status h5vinfo_describe(hid_t id, struct h5vinfo_dataset *dataset, struct h5vec_error *err);
 
-/* A type in a few words; NULL without memory. */
-char *h5vinfo_type_text(hid_t type);
-
 /* Print what is in the file, or what the check found, to stdout. */
 void h5vinfo_print(const struct h5vinfo_report *report);
 void h5vinfo_print_check(const struct h5vinfo_report *report);

@@ -76,7 +76,7 @@ static json_t *columns_json(const struct h5vec_layer_info *info)
     json_t *array = json_array();
     for (size_t i = 0; i < info->columns; i++) {
         const struct h5vec_layer_column *column = &info->column[i];
-        char *type = column->kind == H5VEC_LAYER_FIXED ? h5vinfo_type_text(column->type) : NULL;
+        char *type = column->kind == H5VEC_LAYER_FIXED ? h5vec_layer_type_text(column->type) : NULL;
         json_array_append_new(array, json_pack("{s:o, s:o, s:s, s:b}", "name", text(column->original), "link",
                                                text(column->link), "type",
                                                column->time ? "time"

@@ -58,7 +58,7 @@ static void print_columns(const struct h5vec_layer_info *info)
 {
     for (size_t i = 0; i < info->columns; i++) {
         const struct h5vec_layer_column *column = &info->column[i];
-        char *type = column->kind == H5VEC_LAYER_FIXED ? h5vinfo_type_text(column->type) : NULL;
+        char *type = column->kind == H5VEC_LAYER_FIXED ? h5vec_layer_type_text(column->type) : NULL;
         printf("  column    %s: %s%s\n", column->original,
                column->time ? "time"
                : type       ? type

@@ -106,7 +106,7 @@ enum h5vec_status h5vinfo_column_kind(const struct h5vec_layer_column *column, e
     if (one && ((class == H5T_FLOAT && (size == sizeof(float) || size == sizeof(double))) ||
                 is_boolean(column->type)))
         return H5VEC_OK;
-    char *type = h5vinfo_type_text(column->type);
+    char *type = h5vec_layer_type_text(column->type);
     h5vec_error_set(err, H5VEC_E_UNSUPPORTED, 0,
                     "column %s: %s%s has no text; --export=wkt and wkb write the geometries without columns",
                     column->original, one ? "" : "several values a row of ", type ? type : "its type");

@@ -146,7 +146,7 @@ static enum h5vec_status replace(struct h5vec_layer_geo *geo, char *crs, char *s
     return H5VEC_OK;
 }
 
-enum h5vec_status h5vec_layer_geo_set_wkt(struct h5vec_layer_geo *geo, const char *wkt,
+enum h5vec_status h5vec_layer_geo_set_crs(struct h5vec_layer_geo *geo, const char *wkt,
                                           struct h5vec_error *err)
 {
     struct proj proj;

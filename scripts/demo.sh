@@ -40,7 +40,7 @@ set -- "$repo"/examples/data/*.csv
 for table; do
   name=$(basename "$table" .csv)
   cp "$table" .
-  run "mpiexec -n 4 h5vcat -o continents/$name.h5 --layer countries $name.csv"
+  run "mpiexec -n 4 h5vcat -o continents/$name.h5 --layer countries --types pop_est=float $name.csv"
 done
 
 echo

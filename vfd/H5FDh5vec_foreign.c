@@ -223,7 +223,7 @@ static enum h5vec_status set_crs(const struct foreign *foreign, struct h5vec_lay
     h5vec_format_srid(foreign->reader, &srid);
     if (!text)
         return h5vec_layer_geo_set_epsg(geo, srid, err);
-    enum h5vec_status status = h5vec_layer_geo_set_wkt(geo, text, err);
+    enum h5vec_status status = h5vec_layer_geo_set_crs(geo, text, err);
     if (status != H5VEC_E_LAYER_CRS)
         return status;
     geo->crs_source = strdup(text);

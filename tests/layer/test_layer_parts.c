@@ -351,20 +351,22 @@ START_TEST(test_wkt_crs)
     static const char other[] =
         "GEOGCS[\"Mine\",DATUM[\"Mine\",SPHEROID[\"Mine\",6300000.0,290.0]],PRIMEM[\"Greenwich\",0.0],"
         "UNIT[\"Degree\",0.0174532925199433]]";
-    static const char *const none[] = {"",          "hello",         "GEOGCS[",
-                                       "EPSG:4326", "+proj=longlat", "SPHEROID[\"a\",1,2]"};
+    static const char *const none[] = {"",       "hello",         "GEOGCS[",
+                                       "EPSG:0", "+proj=longlat", "SPHEROID[\"a\",1,2]"};
     struct h5vec_layer_geo geo, known;
     h5vec_layer_geo_init(&geo);
     h5vec_layer_geo_init(&known);
     ck_ok(h5vec_layer_geo_set_epsg(&known, 4326, &err));
-    ck_ok(h5vec_layer_geo_set_wkt(&geo, wgs84, &err));
+    ck_ok(h5vec_layer_geo_set_crs(&geo, "EPSG:4326", &err));
+    ck_assert(h5vec_layer_geo_same_crs(&geo, &known));
+    ck_ok(h5vec_layer_geo_set_crs(&geo, wgs84, &err));
     ck_assert(h5vec_layer_geo_same_crs(&geo, &known));
     ck_assert_str_eq(geo.crs_source, wgs84);
-    ck_ok(h5vec_layer_geo_set_wkt(&geo, other, &err));
+    ck_ok(h5vec_layer_geo_set_crs(&geo, other, &err));
     ck_assert(!h5vec_layer_geo_same_crs(&geo, &known));
     ck_assert_ptr_nonnull(strstr(geo.crs, "\"Mine\""));
     for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
-        ck_assert_int_eq(h5vec_layer_geo_set_wkt(&geo, none[i], NULL), H5VEC_E_LAYER_CRS);
+        ck_assert_int_eq(h5vec_layer_geo_set_crs(&geo, none[i], NULL), H5VEC_E_LAYER_CRS);
     ck_assert_str_eq(geo.crs_source, other);
     h5vec_layer_geo_free(&geo);
     h5vec_layer_geo_free(&known);
