@@ -27,7 +27,7 @@ static size_t fill(int i)
 static char letter(int i, size_t k, bool any)
 {
     static const char letters[] = "a\n\"\n,\rb";
-    return any ? letters[(k * 5 + (size_t)i) % 7] : (char)('a' + (int)k % 26);
+    return (char)(any ? letters[(k * 5 + (size_t)i) % 7] : 'a' + (int)k % 26);
 }
 
 enum kind { WKT, CSV };
