@@ -23,6 +23,8 @@ struct word {
 static enum h5vec_status append(char **to, size_t *held, size_t *room, const char *bytes, size_t size,
                                 struct h5vec_error *err)
 {
+    if (size == 0)
+        return H5VEC_OK;
     if (*held + size > *room) {
         size_t more = 2 * *room + size;
         char *grown = realloc(*to, more);
@@ -31,8 +33,7 @@ static enum h5vec_status append(char **to, size_t *held, size_t *room, const cha
         *to = grown;
         *room = more;
     }
-    if (size > 0)
-        memcpy(*to + *held, bytes, size);
+    memcpy(*to + *held, bytes, size);
     *held += size;
     return H5VEC_OK;
 }

@@ -499,7 +499,7 @@ static int put_dims(char *to, size_t room, const hsize_t *dims, int rank, uint64
 static uint64_t cut_rows(uint64_t first, uint64_t n, uint64_t from, uint64_t at, uint64_t to)
 {
     uint64_t cut = 0, rows;
-    for (uint64_t row = 0; row < n; row += rows) {
+    for (uint64_t row = 0; row < n && to > 0; row += rows) {
         rows = from - (first + row) % from;
         bool whole = rows == from && rows <= n - row && (at + row) % to + rows <= to;
         rows = rows < n - row ? rows : n - row;

@@ -26,7 +26,7 @@ static uint32_t draw(uint32_t below)
 static void make(uint32_t longest)
 {
     for (size_t i = 0; i < LENGTH; i++)
-        text[i] = draw(longest) == 0 ? '\n' : (char)('a' + draw(26));
+        text[i] = (char)(draw(longest) == 0 ? '\n' : 'a' + (int)draw(26));
     for (int r = 1; r < ranks; r++)
         cut[r] = draw(4) ? draw(LENGTH + 1) : cut[r - 1];
     cut[0] = 0;

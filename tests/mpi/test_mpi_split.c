@@ -99,8 +99,8 @@ static void check_points(hid_t layer, int rows)
     ck_assert_uint_eq(n, (hsize_t)rows * POINT);
     for (int i = 0; i < rows; i++) {
         double x, y;
-        memcpy(&x, wkb + i * POINT + 5, 8);
-        memcpy(&y, wkb + i * POINT + 13, 8);
+        memcpy(&x, wkb + (size_t)i * POINT + 5, 8);
+        memcpy(&y, wkb + (size_t)i * POINT + 13, 8);
         ck_assert_double_eq(x, i);
         ck_assert_double_eq(y, 7);
     }

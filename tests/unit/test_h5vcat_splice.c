@@ -13,7 +13,7 @@
 #include "splice.h"
 #include "suite.h"
 
-#define MOST (100 * 1024) /* bytes of a piece */
+#define MOST ((size_t)100 * 1024) /* bytes of a piece */
 #define PIECES 8
 
 static uint64_t state;

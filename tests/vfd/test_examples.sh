@@ -61,6 +61,7 @@ format)
     ! "$programs/example_format" ships.txt ships.h5 2>errors || exit 1
     grep 'line 2, column 1: coordinate not finite' errors
     # what the documentation shows is this program
+    # shellcheck disable=SC2016 # no expansion is meant
     sed -n '/^```c$/,/^```$/p' "$H5VEC_SOURCE_DIR/docs/adding-a-format.md" | sed '1d;$d' >shown
     sed -n '/^enum/,$p' "$H5VEC_SOURCE_DIR/examples/format.c" | diff shown -
     ;;
