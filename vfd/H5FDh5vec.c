@@ -140,8 +140,12 @@ static H5FD_t *h5vec_open(const char *name, unsigned flags, hid_t fapl, haddr_t 
         free(file);
         return NULL;
     }
-    if (fill_in(file, name, flags, maxaddr) < 0 || H5FD_h5vec_file_begin(file, flags) < 0 ||
-        H5FD_h5vec_read_begin(file, flags, fapl) < 0 || open_foreign(file) < 0) {
+    if (fill_in(file, name, flags, maxaddr) < 0 || H5FD_h5vec_file_begin(file, flags) < 0) {
+        (void)h5vec_close(&file->pub);
+        return NULL;
+    }
+    H5FD_h5vec_read_begin(file, flags);
+    if (open_foreign(file) < 0) {
         (void)h5vec_close(&file->pub);
         return NULL;
     }
@@ -238,22 +242,6 @@ static herr_t h5vec_read(H5FD_t *pub, H5FD_mem_t type, hid_t dxpl, haddr_t addr,
     return H5FD_h5vec_read((struct H5FD_h5vec_file *)pub, type, addr, size, buffer);
 }
 
-static herr_t h5vec_read_vector(H5FD_t *pub, hid_t dxpl, uint32_t count, H5FD_mem_t types[], haddr_t addrs[],
-                                size_t sizes[], void *buffers[])
-{
-    (void)dxpl;
-    return H5FD_h5vec_read_vector((struct H5FD_h5vec_file *)pub, count, types, addrs, sizes, buffers);
-}
-
-static herr_t h5vec_read_selection(H5FD_t *pub, H5FD_mem_t type, hid_t dxpl, size_t count, hid_t mem_spaces[],
-                                   hid_t file_spaces[], haddr_t addrs[], size_t element_sizes[],
-                                   void *buffers[])
-{
-    (void)dxpl;
-    return H5FD_h5vec_read_selections((struct H5FD_h5vec_file *)pub, type, count, mem_spaces, file_spaces,
-                                      addrs, element_sizes, buffers);
-}
-
 static herr_t h5vec_write(H5FD_t *pub, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size_t size,
                           const void *buffer)
 {
@@ -333,8 +321,6 @@ const H5FD_class_t H5FD_h5vec_class = {
     .get_handle = h5vec_get_handle,
     .read = h5vec_read,
     .write = h5vec_write,
-    .read_vector = h5vec_read_vector,
-    .read_selection = h5vec_read_selection,
     .flush = h5vec_flush,
     .truncate = h5vec_truncate,
     .lock = h5vec_lock,

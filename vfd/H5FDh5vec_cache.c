@@ -23,13 +23,20 @@ enum {
     KNOWN_MIN = 4096 / PAGE,   /* pages of a run from known metadata on, */
     UNKNOWN_MIN = 8192 / PAGE, /* and from anything else */
     RUN_MAX = (1 << 20) / PAGE,
-    TRACKS = 4, /* places where reading may go on */
+    TRACKS = 4,       /* places where reading may go on */
+    SLAB_PAGES = 64,  /* memory is taken for so many pages at a time */
+    BUCKETS = 1 << 10 /* at first */
 };
 
 struct page {
     uint64_t number; /* it holds [number * PAGE, (number + 1) * PAGE) */
     struct page *chain, *older, *newer;
     unsigned char bytes[PAGE];
+};
+
+struct slab {
+    struct slab *next;
+    struct page pages[];
 };
 
 struct track {
@@ -46,6 +53,9 @@ struct H5FD_h5vec_cache {
     struct page ages;      /* a ring: its newer is the oldest page, its older the newest */
     size_t buckets;        /* a power of two */
     struct page **table;
+    uint64_t made;      /* pages in slabs: in the table, */
+    struct page *spare; /* or in this chain */
+    struct slab *slabs;
     uint64_t base, end;
     struct H5FD_h5vec_hints hints;
     struct track tracks[TRACKS];
@@ -62,9 +72,7 @@ struct H5FD_h5vec_cache *H5FD_h5vec_cache_new(const struct H5FD_h5vec_cache_conf
     cache->config = *config;
     cache->limit = config->capacity / PAGE;
     cache->ages.older = cache->ages.newer = &cache->ages;
-    cache->buckets = 64;
-    while (cache->buckets < cache->limit && cache->buckets < 1 << 17)
-        cache->buckets *= 2;
+    cache->buckets = BUCKETS;
     if ((cache->table = calloc(cache->buckets, sizeof(struct page *))))
         return cache;
     free(cache);
@@ -109,14 +117,61 @@ static struct page *take(struct H5FD_h5vec_cache *cache, struct page *page)
     return page;
 }
 
+static void recycle(struct H5FD_h5vec_cache *cache, struct page *page)
+{
+    page->chain = cache->spare;
+    cache->spare = page;
+}
+
+/* Memory for a page: new, or the oldest page's; NULL if there is neither. */
+static struct page *obtain(struct H5FD_h5vec_cache *cache)
+{
+    uint64_t left = cache->limit - cache->made, count = left < SLAB_PAGES ? left : SLAB_PAGES;
+    struct slab *slab = NULL;
+    if (!cache->spare && count > 0)
+        slab = malloc(sizeof *slab + (size_t)count * sizeof(struct page));
+    if (slab) {
+        slab->next = cache->slabs;
+        cache->slabs = slab;
+        cache->made += count;
+        while (count > 0)
+            recycle(cache, &slab->pages[--count]);
+    }
+    struct page *page = cache->spare;
+    if (page)
+        cache->spare = page->chain;
+    else if (cache->pages > 0)
+        page = take(cache, cache->ages.newer);
+    return page;
+}
+
+/* A bucket for each page, while there is memory for that. */
+static void grow_table(struct H5FD_h5vec_cache *cache)
+{
+    size_t before = cache->buckets;
+    struct page **old = cache->table, **table = calloc(4 * before, sizeof *table);
+    if (!table)
+        return;
+    cache->table = table;
+    cache->buckets = 4 * before;
+    for (size_t i = 0; i < before; i++)
+        for (struct page *page = old[i], *next; page; page = next) {
+            struct page **link = bucket(cache, page->number);
+            next = page->chain;
+            page->chain = *link;
+            *link = page;
+        }
+    free(old);
+}
+
 /* Put a page in that is not there, in place of the oldest if need be. No memory: nothing happens. */
 static void put(struct H5FD_h5vec_cache *cache, uint64_t number, const unsigned char *bytes)
 {
-    struct page *page = cache->pages < cache->limit ? malloc(sizeof *page) : NULL;
-    if (!page && cache->pages > 0)
-        page = take(cache, cache->ages.newer);
+    struct page *page = obtain(cache);
     if (!page)
         return;
+    if (cache->pages >= cache->buckets)
+        grow_table(cache);
     struct page **link = bucket(cache, number);
     page->number = number;
     page->chain = *link;
@@ -130,8 +185,10 @@ void H5FD_h5vec_cache_free(struct H5FD_h5vec_cache *cache)
 {
     if (!cache)
         return;
-    while (cache->pages > 0)
-        free(take(cache, cache->ages.newer));
+    for (struct slab *slab = cache->slabs, *next; slab; slab = next) {
+        next = slab->next;
+        free(slab);
+    }
     H5FD_h5vec_hints_clear(&cache->hints);
     free(cache->staging);
     free(cache->table);
@@ -283,6 +340,6 @@ void H5FD_h5vec_cache_drop(struct H5FD_h5vec_cache *cache, uint64_t addr, uint64
     for (struct page *page = cache->ages.newer, *newer; page != &cache->ages; page = newer) {
         newer = page->newer;
         if (page->number >= addr / PAGE && page->number <= last / PAGE)
-            free(take(cache, page));
+            recycle(cache, take(cache, page));
     }
 }

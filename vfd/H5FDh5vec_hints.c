@@ -27,6 +27,7 @@ enum {
     HEAP_SIZE = 32,
     HEAP_DATA_MAX = 4096,
     NAME_MAX_LENGTH = 1024,
+    PLACES = 64,
 };
 
 struct input {
@@ -121,25 +122,45 @@ static void learn_link(const struct input *in)
     note(in, number(in->at + at + name, 8), HEADER_SIZE);
 }
 
+static void learn_at(const struct input *in)
+{
+    const unsigned char *at = in->at;
+    if (at[0] == 1 && at[1] <= 0x1f)
+        learn_link(in);
+    else if (at[0] == 'S' && memcmp(at, "SNOD\1", 5) == 0)
+        learn_node(in);
+    else if (at[0] == 'T' && memcmp(at, "TREE\0", 5) == 0)
+        learn_tree(in);
+    else if (at[0] == 'H' && memcmp(at, "HEAP\0", 5) == 0)
+        learn_heap(in);
+}
+
+/* May one of the next PLACES bytes begin a structure, as far as it and the one behind it tell? Without
+ * branches, so that compilers make it code for 16 bytes at a time: much of what is read is raw data. */
+static bool promising(const unsigned char *bytes)
+{
+    unsigned found = 0;
+    for (size_t i = 0; i < PLACES; i++) {
+        unsigned char first = bytes[i], second = bytes[i + 1];
+        unsigned char link = (unsigned char)((first == 1) & ((second & 0xe2) == 0));
+        unsigned char node = (unsigned char)((first == 'S') & (second == 'N'));
+        unsigned char tree = (unsigned char)((first == 'T') & (second == 'R'));
+        unsigned char heap = (unsigned char)((first == 'H') & (second == 'E'));
+        found |= (unsigned char)(link | node | tree | heap);
+    }
+    return found != 0;
+}
+
 void H5FD_h5vec_hints_learn(struct H5FD_h5vec_hints *hints, const unsigned char *bytes, size_t size,
                             uint64_t base, uint64_t end)
 {
-    for (size_t i = 0; i + 8 <= size; i++) {
-        uint64_t eight;
-        memcpy(&eight, bytes + i, sizeof eight);
-        if (eight == 0) { /* most of metadata */
-            i += 7;
+    for (size_t i = 0; i + 8 <= size; i += PLACES) {
+        if (i + PLACES < size && !promising(bytes + i))
             continue;
+        for (size_t at = i; at < i + PLACES && at + 8 <= size; at++) {
+            struct input in = {hints, bytes + at, size - at, base, end};
+            learn_at(&in);
         }
-        struct input in = {hints, bytes + i, size - i, base, end};
-        if (bytes[i] == 1)
-            learn_link(&in);
-        else if (bytes[i] == 'S' && memcmp(bytes + i, "SNOD\1", 5) == 0)
-            learn_node(&in);
-        else if (bytes[i] == 'T' && memcmp(bytes + i, "TREE\0", 5) == 0)
-            learn_tree(&in);
-        else if (bytes[i] == 'H' && memcmp(bytes + i, "HEAP\0", 5) == 0)
-            learn_heap(&in);
     }
 }
 

@@ -37,29 +37,6 @@ int H5FD_h5vec_io_read(int fd, void *buffer, size_t size, uint64_t offset)
     return 0;
 }
 
-int H5FD_h5vec_io_readv(int fd, struct iovec *parts, int count, uint64_t offset)
-{
-    while (count > 0) {
-        ssize_t n = preadv(fd, parts, count, (off_t)offset);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return errno;
-        if (n == 0) {
-            for (; count > 0; parts++, count--)
-                memset(parts->iov_base, 0, parts->iov_len);
-            return 0;
-        }
-        size_t left = (size_t)n;
-        for (; count > 0 && left >= parts->iov_len; parts++, count--)
-            left -= parts->iov_len;
-        if (count > 0)
-            *parts = (struct iovec){(unsigned char *)parts->iov_base + left, parts->iov_len - left};
-        offset += (uint64_t)n;
-    }
-    return 0;
-}
-
 int H5FD_h5vec_io_write(int fd, const void *buffer, size_t size, uint64_t offset)
 {
     const unsigned char *from = buffer;

@@ -7,12 +7,9 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/uio.h>
 
 /* What lies past the end of the file reads as zeros. */
 int H5FD_h5vec_io_read(int fd, void *buffer, size_t size, uint64_t offset);
-/* The same, one part after the other; changes parts. count is at most IOV_MAX. */
-int H5FD_h5vec_io_readv(int fd, struct iovec *parts, int count, uint64_t offset);
 int H5FD_h5vec_io_write(int fd, const void *buffer, size_t size, uint64_t offset);
 /* Also 0 where the kind of file cannot be synchronised. */
 int H5FD_h5vec_io_sync(int fd);

@@ -16,21 +16,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-herr_t H5FD_h5vec_read_begin(struct H5FD_h5vec_file *file, unsigned flags, hid_t fapl)
+void H5FD_h5vec_read_begin(struct H5FD_h5vec_file *file, unsigned flags)
 {
     const struct H5FD_h5vec_config *config = &file->space.config;
     struct H5FD_h5vec_reading *reading = &file->reading;
     if (flags & (H5F_ACC_SWMR_READ | H5F_ACC_SWMR_WRITE))
-        return 0;
-    if (H5Pget_sieve_buf_size(fapl, &reading->sieve.size) < 0)
-        return -1;
-    reading->sieve.load = H5FD_h5vec_file_load;
+        return;
+    reading->sieve.load = file->writable ? NULL : H5FD_h5vec_file_load;
     reading->sieve.context = file;
     reading->wants_cache = config->meta_cache != H5FD_H5VEC_NONE;
     if (!file->writable && file->eof > 0 && config->image != H5FD_H5VEC_IMAGE_NEVER)
         reading->wants_image = config->image == H5FD_H5VEC_IMAGE_ALWAYS ||
                                (config->image_max != H5FD_H5VEC_NONE && file->eof <= config->image_max);
-    return 0;
 }
 
 void H5FD_h5vec_read_image(struct H5FD_h5vec_file *file, void *image, size_t size)
@@ -105,6 +102,8 @@ herr_t H5FD_h5vec_read(struct H5FD_h5vec_file *file, H5FD_mem_t type, haddr_t ad
     to += n, addr += n, size -= n;
     if (size > 0 && type != H5FD_MEM_DRAW && (cache = cache_of(file)))
         error = H5FD_h5vec_cache_read(cache, addr, size, to);
+    else if (size > 0 && type == H5FD_MEM_DRAW && file->reading.sieve.load)
+        error = H5FD_h5vec_sieve_read(&file->reading.sieve, addr, size, to, file->eof);
     else if (size > 0)
         error = H5FD_h5vec_file_load(file, addr, size, to);
     return error ? H5FD_H5VEC_FAIL_ERRNO(error, "file read failed", file->name) : 0;
@@ -115,7 +114,6 @@ void H5FD_h5vec_read_written(struct H5FD_h5vec_file *file, haddr_t addr, size_t 
     struct H5FD_h5vec_reading *reading = &file->reading;
     if (reading->cache)
         H5FD_h5vec_cache_write(reading->cache, addr, size, bytes);
-    H5FD_h5vec_sieve_drop(&reading->sieve, addr, size);
 }
 
 void H5FD_h5vec_read_resized(struct H5FD_h5vec_file *file, haddr_t addr)
@@ -123,5 +121,4 @@ void H5FD_h5vec_read_resized(struct H5FD_h5vec_file *file, haddr_t addr)
     struct H5FD_h5vec_reading *reading = &file->reading;
     if (reading->cache)
         H5FD_h5vec_cache_drop(reading->cache, addr, UINT64_MAX);
-    H5FD_h5vec_sieve_drop(&reading->sieve, addr, UINT64_MAX);
 }

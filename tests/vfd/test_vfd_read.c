@@ -309,8 +309,8 @@ START_TEST(metadata_takes_few_calls)
 }
 END_TEST
 
-/* HDF5's sieve buffer is off when a driver reads vectors; rows read one by one must not become a call each.
- */
+/* Rows read one by one must not become a call each: HDF5's sieve buffer is on only for drivers without
+ * vectors. */
 START_TEST(rows_one_by_one)
 {
     hid_t fapl = sec2_fapl();
@@ -350,7 +350,9 @@ START_TEST(strided_and_scattered_pieces_are_joined)
         reads.calls = 0;
         ck_assert(H5Dread(d, H5T_NATIVE_INT, space, space, H5P_DEFAULT, values) >= 0);
         ck_assert(values[1] == 7 + which && values[ROWS * COLUMNS - 1] == (ROWS * COLUMNS - 1) * 7 + which);
-        ck_assert_msg(reads.calls <= 12, "%s: %d calls", large[which], reads.calls);
+        /* as HDF5's sieve buffer of 64 KiB; of chunks a few more until it is clear where reading goes on */
+        int most = ROWS * COLUMNS * (int)sizeof *values / 65536 + (which ? 12 : 1);
+        ck_assert_msg(reads.calls <= most, "%s: %d calls", large[which], reads.calls);
         free(values);
         H5Sclose(space);
         H5Dclose(d);
