@@ -149,7 +149,7 @@ static struct page *obtain(struct H5FD_h5vec_cache *cache)
 static void grow_table(struct H5FD_h5vec_cache *cache)
 {
     size_t before = cache->buckets;
-    struct page **old = cache->table, **table = calloc(4 * before, sizeof *table);
+    struct page **old = cache->table, **table = calloc(4 * before, sizeof(struct page *));
     if (!table)
         return;
     cache->table = table;
