@@ -11,7 +11,8 @@ wait spin.
 What the columns mean:
   collective       parallel HDF5: MPI-IO, collective creation and H5Dwrite, zlib
   direct_zlib      placement, zlib at the same level: what placement alone gives
-  direct           placement, libdeflate: the default
+  direct           placement, libdeflate, everything encoded anew
+  spliced          the default: streams are joined where they can be
   collective_libdeflate   computed: collective, with its encoding time (taken from direct_zlib) replaced by libdeflate's
 """
 import argparse, glob, json, os, platform, shutil, statistics, subprocess, sys, tempfile, time
@@ -21,7 +22,8 @@ import numpy as np
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "tools"))
 import gen_nova
 
-WAYS = {"collective": ["--write=collective"], "direct_zlib": ["--encoder=zlib"], "direct": []}
+WAYS = {"collective": ["--write=collective"], "direct_zlib": ["--encoder=zlib", "--splice=never"],
+        "direct": ["--splice=never"], "spliced": []}
 
 
 def make_large(directory):
@@ -98,6 +100,7 @@ def compare(a, name, inputs, directory):
               "input_bytes": sum(map(os.path.getsize, inputs)), "output_bytes": {w: median[w]["bytes"] for w in WAYS},
               "placement_alone": round(median["collective"]["merge"] / median["direct_zlib"]["merge"], 2),
               "in_all": round(median["collective"]["merge"] / median["direct"]["merge"], 2),
+              "with_splicing": round(median["collective"]["merge"] / median["spliced"]["merge"], 2),
               "beyond_the_encoder": round(computed / median["direct"]["merge"], 2)}
     print(json.dumps(result), flush=True)
 

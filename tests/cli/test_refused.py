@@ -6,9 +6,10 @@ import shutil
 import h5py
 import numpy as np
 
+import geotree
 import h5make
 from h5model import describe
-from h5vtest import RANKS, Skip, check, fails, main, one_line, run, test, tool
+from h5vtest import RANKS, Skip, check, fails, main, merge, one_line, run, test, tool
 
 I4 = h5make.of("<i4")
 
@@ -47,6 +48,18 @@ def test_nothing_is_dropped_silently(folder):
         elif r.code != 1 or "/g/odd" not in r.err or "odd.h5" not in r.err:
             wrong.append(f"{make.__name__}: exit {r.code}: {r.err}")
     check(not wrong, "; ".join(wrong))
+
+
+@test
+def test_a_tree_of_boxes(folder):
+    """A layer's index/rtree would be wrong in the output: it is refused, by the name of what is in it."""
+    text, layer = f"{folder}/a.wkt", f"{folder}/a.h5"
+    with open(text, "w", encoding="ascii") as f:
+        f.write("POINT (1 2)\nPOINT (3 4)\n")
+    merge([text], layer)
+    with h5py.File(layer, "r+") as f:
+        geotree.put(f["layer"])
+    fails([layer], f"{folder}/out/o.h5", 1, "a.h5: /layer/index/rtree", "R-tree")
 
 
 @test
