@@ -50,7 +50,7 @@ static const struct h5vec_cli_option table[] = {
      "read names of inputs from LIST, one a line, after those\n"
      "given as arguments; - is standard input",
      NULL},
-    {OPT_LAYER, 0, "layer", "NAME", false, "Input", "the layer that text inputs (WKT, CSV) become", "layer"},
+    {OPT_LAYER, 0, "layer", "NAME", false, "Input", "the layer that texts and shapefiles become", "layer"},
     {OPT_ON_BAD, 0, "on-bad", "HOW", false, "Input",
      "a malformed record of a text: stop; skip it; null: what\nis wrong in it. Listed with -v and "
      "--json; exit status 4",
@@ -113,7 +113,8 @@ static const struct h5vec_cli_option table[] = {
 static const struct h5vec_cli cli = {
     .program = "h5vcat",
     .usage = "mpiexec -n RANKS h5vcat -o FILE [options] INPUT...",
-    .summary = "Merge HDF5 files, layers, WKT and CSV texts into one plain HDF5 file, in parallel.\n"
+    .summary = "Merge HDF5 files, layers, texts with geometries (WKT, CSV, GeoJSON, hexadecimal WKB)\nand "
+               "shapefiles into one plain HDF5 file, in parallel.\n"
                "Datasets are concatenated along their first dimension in the order of the inputs.\n"
                "The input - is text from standard input.",
     .options = table,
