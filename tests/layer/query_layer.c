@@ -15,10 +15,9 @@ static enum h5vec_status print_row(void *context, uint64_t row, struct h5vec_err
     return H5VEC_OK;
 }
 
-static int fail(enum h5vec_status status, const struct h5vec_error *err)
+static void fail(enum h5vec_status status, const struct h5vec_error *err)
 {
     printf("error: %s: %s\n", h5vec_errname(status), err->msg);
-    return 0;
 }
 
 int main(int argc, char **argv)
@@ -34,8 +33,8 @@ int main(int argc, char **argv)
     if (status == H5VEC_OK)
         status = h5vec_layer_rtree_open(layer, &tree, &err);
     if (status != H5VEC_OK)
-        return fail(status, &err);
-    while (scanf("%lf %lf %lf %lf", &box.xmin, &box.ymin, &box.xmax, &box.ymax) == 4) {
+        fail(status, &err);
+    while (tree && scanf("%lf %lf %lf %lf", &box.xmin, &box.ymin, &box.xmax, &box.ymax) == 4) {
         status = h5vec_layer_rtree_query(tree, box, print_row, stdout, &err);
         if (status != H5VEC_OK)
             fail(status, &err);
@@ -44,6 +43,7 @@ int main(int argc, char **argv)
     }
     h5vec_layer_rtree_free(tree);
     h5vec_layer_free(layer);
-    H5Fclose(file);
+    if (file >= 0)
+        H5Fclose(file);
     return 0;
 }
