@@ -320,6 +320,9 @@ START_TEST(keeps_curves)
     ck_assert_int_eq(vcodec_wkt_write(out, info.wkb_size, text, sizeof text, &length, &err),
                      H5VEC_E_UNSUPPORTED);
     ck_assert_ptr_nonnull(strstr(err.msg, "not supported as WKT: "));
+    ck_assert_int_eq(vcodec_geojson_write(out, info.wkb_size, text, sizeof text, &length, &err),
+                     H5VEC_E_UNSUPPORTED);
+    ck_assert_ptr_nonnull(strstr(err.msg, "not supported as GeoJSON: "));
     for (size_t n = 0; n < wkb.size; n++) { /* every beginning is an error */
         status = vcodec_wkb_scan(wkb.data, n, &info, NULL);
         ck_assert(status == H5VEC_E_TRUNCATED || status == H5VEC_E_COUNT);
