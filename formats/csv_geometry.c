@@ -10,12 +10,7 @@
 static bool is_called(const char *name, const char *what)
 {
     size_t length = strlen(name);
-    while (length > 0 && h5vec_format_blank(name, 1)) {
-        name++;
-        length--;
-    }
-    while (length > 0 && h5vec_format_blank(name + length - 1, 1))
-        length--;
+    h5vec_format_trim(&name, &length);
     return h5vec_format_is_word(name, length, what);
 }
 

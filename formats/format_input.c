@@ -147,3 +147,13 @@ bool h5vec_format_blank(const char *text, size_t size)
         i++;
     return i == size;
 }
+
+void h5vec_format_trim(const char **text, size_t *size)
+{
+    while (*size > 0 && h5vec_format_blank(*text, 1)) {
+        ++*text;
+        --*size;
+    }
+    while (*size > 0 && h5vec_format_blank(*text + *size - 1, 1))
+        --*size;
+}

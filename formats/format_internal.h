@@ -48,6 +48,8 @@ bool h5vec_format_is_word(const char *text, size_t size, const char *word);
 
 /* Whether text is only blanks (space, tab, CR). */
 bool h5vec_format_blank(const char *text, size_t size);
+/* Take the blanks around a text off. */
+void h5vec_format_trim(const char **text, size_t *size);
 
 /* ---- The rows of a batch. ---- */
 

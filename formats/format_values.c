@@ -24,16 +24,6 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-static void trim(const char **text, size_t *size)
-{
-    while (*size > 0 && h5vec_format_blank(*text, 1)) {
-        ++*text;
-        --*size;
-    }
-    while (*size > 0 && h5vec_format_blank(*text + *size - 1, 1))
-        --*size;
-}
-
 /* A plus sign, or zeros before the digits of the whole: marks of a text that only looks like a number. */
 static bool is_padded(const char *text, size_t size)
 {
@@ -76,7 +66,7 @@ static bool read_nonfinite(const char *text, size_t size, double *value)
 bool h5vec_format_read_float(const char *text, size_t size, bool nonfinite, double *value)
 {
     size_t length = 0;
-    trim(&text, &size);
+    h5vec_format_trim(&text, &size);
     if (vcodec_number_read(text, size, value, &length) == H5VEC_OK && length == size)
         return true;
     return nonfinite && read_nonfinite(text, size, value);
@@ -246,7 +236,7 @@ unsigned h5vec_format_value_types(const char *text, size_t size, bool nonfinite)
 {
     unsigned types = 0;
     union value value = {0};
-    trim(&text, &size);
+    h5vec_format_trim(&text, &size);
     for (unsigned type = 0; type < H5VEC_FORMAT_TYPES; type++)
         if (read_value((enum h5vec_format_type)type, text, size, true, nonfinite, &value))
             types |= 1u << type;
@@ -279,7 +269,7 @@ enum h5vec_status h5vec_format_value_set(struct h5vec_format_rows *rows, size_t 
 {
     const struct h5vec_format_builder *column = &rows->column[i];
     union value value = {0};
-    trim(&text, &size);
+    h5vec_format_trim(&text, &size);
     if (size == 0)
         return H5VEC_OK;
     if (!read_value(column->type, text, size, column->exact, nonfinite, &value))

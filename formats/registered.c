@@ -158,26 +158,26 @@ enum h5vec_status h5vec_format_set_wkb(struct h5vec_format_reader *reader, const
     return keep_geometry(reader, status, &what, err);
 }
 
-/* The column is there and holds values of this type. */
-static enum h5vec_status check_column(const struct h5vec_format_reader *reader, size_t column, bool fits,
-                                      const char *type, struct h5vec_error *err)
-{
-    if (column < reader->rows.columns && fits)
-        return H5VEC_OK;
-    return h5vec_error_set(err, H5VEC_E_ARG, 0, "the parser %s sets a value of type %s in column %zu",
-                           h5vec_format_name(reader), type, column);
-}
-
 static bool holds(const struct h5vec_format_reader *reader, size_t column, enum h5vec_format_type type)
 {
     return column < reader->rows.columns && reader->rows.column[column].type == type;
 }
 
+/* The column is there and holds values of this type; integers may be times, too. */
+static enum h5vec_status check_column(const struct h5vec_format_reader *reader, size_t column,
+                                      enum h5vec_format_type type, struct h5vec_error *err)
+{
+    if (holds(reader, column, type) ||
+        (type == H5VEC_FORMAT_INTEGER && holds(reader, column, H5VEC_FORMAT_TIME)))
+        return H5VEC_OK;
+    return h5vec_error_set(err, H5VEC_E_ARG, 0, "the parser %s sets a value of type %s in column %zu",
+                           h5vec_format_name(reader), h5vec_format_type_name(type), column);
+}
+
 enum h5vec_status h5vec_format_set_text(struct h5vec_format_reader *reader, size_t column, const char *text,
                                         size_t size, struct h5vec_error *err)
 {
-    enum h5vec_status status =
-        check_column(reader, column, holds(reader, column, H5VEC_FORMAT_TEXT), "text", err);
+    enum h5vec_status status = check_column(reader, column, H5VEC_FORMAT_TEXT, err);
     size_t good = vcodec_utf8_check(text, size);
     if (status != H5VEC_OK)
         return status;
@@ -193,8 +193,7 @@ enum h5vec_status h5vec_format_set_text(struct h5vec_format_reader *reader, size
 enum h5vec_status h5vec_format_set_integer(struct h5vec_format_reader *reader, size_t column, int64_t value,
                                            struct h5vec_error *err)
 {
-    bool fits = holds(reader, column, H5VEC_FORMAT_INTEGER) || holds(reader, column, H5VEC_FORMAT_TIME);
-    enum h5vec_status status = check_column(reader, column, fits, "integer", err);
+    enum h5vec_status status = check_column(reader, column, H5VEC_FORMAT_INTEGER, err);
     if (status == H5VEC_OK)
         h5vec_format_rows_integer(&reader->rows, column, value);
     return status;
@@ -203,8 +202,7 @@ enum h5vec_status h5vec_format_set_integer(struct h5vec_format_reader *reader, s
 enum h5vec_status h5vec_format_set_float(struct h5vec_format_reader *reader, size_t column, double value,
                                          struct h5vec_error *err)
 {
-    enum h5vec_status status =
-        check_column(reader, column, holds(reader, column, H5VEC_FORMAT_FLOAT), "float", err);
+    enum h5vec_status status = check_column(reader, column, H5VEC_FORMAT_FLOAT, err);
     if (status == H5VEC_OK)
         h5vec_format_rows_float(&reader->rows, column, value);
     return status;
@@ -213,8 +211,7 @@ enum h5vec_status h5vec_format_set_float(struct h5vec_format_reader *reader, siz
 enum h5vec_status h5vec_format_set_boolean(struct h5vec_format_reader *reader, size_t column, bool value,
                                            struct h5vec_error *err)
 {
-    enum h5vec_status status =
-        check_column(reader, column, holds(reader, column, H5VEC_FORMAT_BOOLEAN), "boolean", err);
+    enum h5vec_status status = check_column(reader, column, H5VEC_FORMAT_BOOLEAN, err);
     if (status == H5VEC_OK)
         h5vec_format_rows_boolean(&reader->rows, column, value);
     return status;

@@ -17,17 +17,6 @@ static unsigned nibble(char c)
     return lower >= 'a' && lower <= 'f' ? (unsigned)(lower - 'a') + 10 : 16;
 }
 
-/* The field without the blanks around it. */
-static void trim(const char **text, size_t *size)
-{
-    while (*size > 0 && h5vec_format_blank(*text, 1)) {
-        ++*text;
-        --*size;
-    }
-    while (*size > 0 && h5vec_format_blank(*text + *size - 1, 1))
-        --*size;
-}
-
 /* size / 2 bytes; the place of what is no digit, size if all are. */
 static size_t decode(const char *text, size_t size, uint8_t *out)
 {
@@ -44,7 +33,7 @@ bool h5vec_format_is_hex_wkb(const char *text, size_t size)
 {
     uint8_t head[5]; /* the byte order and the type */
     const size_t digits = 2 * sizeof head;
-    trim(&text, &size);
+    h5vec_format_trim(&text, &size);
     if (size < digits || decode(text, digits, head) < digits || head[0] > 1)
         return false;
     uint32_t code = 0;
@@ -61,7 +50,7 @@ enum h5vec_status h5vec_format_read_hex_wkb(struct h5vec_format_reader *reader,
     const char *text = field->text;
     size_t size = field->size;
     struct h5vec_error inner = {0};
-    trim(&text, &size);
+    h5vec_format_trim(&text, &size);
     /* The canonical form is never longer: both have room behind the rows' WKB, the bytes as they come last.
      */
     size_t bytes = size / 2, even = 2 * bytes;
