@@ -144,7 +144,7 @@ static enum h5vec_status build_visit(void *context, const struct scan_object *o,
     it->ascii = o->cset == H5T_CSET_ASCII;
     st = h5vcat_match_room(w, err);
     if (!st && role == H5VEC_LAYER_ROLE_COLUMN_FIXED)
-        st = h5vec_layer_is_time(o->id, &it->time, err);
+        st = h5vcat_about(err, h5vec_layer_is_time(o->id, &it->time, err), o->file, o->path);
     if (st)
         return st;
     switch (o->kind) {

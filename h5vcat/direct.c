@@ -259,18 +259,6 @@ static enum h5vec_status encoded(struct direct *d, int entry, uint64_t slab, uin
     return add_record(d, &r, err);
 }
 
-/* Count a chunk that is encoded as a whole, and why it is. */
-static void count_encoded(struct direct *d, const struct page_item *p, uint64_t bytes)
-{
-    struct h5vcat_report *r = &d->m->report;
-    uint64_t *const why[PLAN_JOINS_COUNT] = {&r->splice.shapes, &r->splice.off, &r->splice.filters,
-                                             &r->splice.values};
-    if (p->storage.pipeline.count > 0) {
-        r->splice.encoded += bytes;
-        *why[p->joins] += bytes;
-    }
-}
-
 /* Encode a whole chunk, padded, behind the others of the round. used: its bytes that are the dataset's. */
 static enum h5vec_status encode_chunk(struct direct *d, struct page *page, int entry, uint64_t slab,
                                       uint64_t tile, const void *raw, uint64_t bytes, uint64_t used,
@@ -290,7 +278,7 @@ static enum h5vec_status encode_chunk(struct direct *d, struct page *page, int e
     d->m->report.seconds_encode += h5vcat_merge_now() - begin;
     if (st)
         return st;
-    count_encoded(d, &page->items[entry], bytes);
+    h5vcat_page_encoded(d->m, p, bytes);
     return encoded(d, entry, slab, tile, size, mask, err);
 }
 
@@ -454,8 +442,8 @@ static enum h5vec_status own_chunk(struct direct *d, struct page *page, const st
     uint64_t bytes = chunk_size(m, p, &chunk);
     size_t size = 0;
     bool joins = p->joins == PLAN_JOINS;
+    uint64_t used = pad(m, p, &chunk, d->assembly);
     if (joins) {
-        pad(m, p, &chunk, d->assembly);
         begin_join(d, p, d->assembly, bytes);
         p->join = &d->join;
     }
@@ -468,7 +456,6 @@ static enum h5vec_status own_chunk(struct direct *d, struct page *page, const st
     h5vcat_page_done(m, p, &piece, d->assembly, &chunk);
     if (missing)
         return H5VEC_OK;
-    uint64_t used = pad(m, p, &chunk, d->assembly);
     if (joins)
         st = h5vcat_join_finish(&d->join, &p->storage.pipeline, bytes, &size, err);
     if (st || size == 0)

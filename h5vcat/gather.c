@@ -255,15 +255,12 @@ static enum h5vec_status match_dataset(struct matching *w, int i, const struct s
         return differs(w, o, "another rank", err);
     bool time = false;
     enum h5vec_status st = match_type(w, it, o->type, o, err);
-    if (!st && it->role == H5VEC_LAYER_ROLE_COLUMN_FIXED) {
-        st = h5vec_layer_is_time(o->id, &time, err);
-        if (st)
-            return h5vcat_about(err, st, o->file, o->path);
-        if (it->time != time)
-            return differs(w, o, "other units (times, or just numbers)", err);
-    }
+    if (!st && it->role == H5VEC_LAYER_ROLE_COLUMN_FIXED)
+        st = h5vcat_about(err, h5vec_layer_is_time(o->id, &time, err), o->file, o->path);
     if (st)
         return st;
+    if (it->time != time)
+        return differs(w, o, "other units (times, or just numbers)", err);
     for (int d = 1; d < o->rank; d++)
         if (o->dims[d] != it->dims[d])
             return differs(w, o, "another size of a dimension after the first", err);

@@ -472,6 +472,19 @@ void h5vcat_page_done(struct merge *m, const struct page_item *p, const struct b
         it->sum += h5vcat_page_hash(it, p->item, piece, array, to_box);
 }
 
+void h5vcat_page_encoded(struct merge *m, const struct page_item *p, uint64_t bytes)
+{
+    struct h5vcat_report *r = &m->report;
+    uint64_t *const why[PLAN_JOINS_COUNT] = {[PLAN_JOINS] = &r->splice.shapes,
+                                             [PLAN_JOINS_NEVER] = &r->splice.off,
+                                             [PLAN_JOINS_FILTERS] = &r->splice.filters,
+                                             [PLAN_JOINS_VALUES] = &r->splice.values};
+    if (p->storage.pipeline.count > 0) {
+        r->splice.encoded += bytes;
+        *why[p->joins] += bytes;
+    }
+}
+
 uint64_t h5vcat_page_hash(const struct item *it, int number, const struct box *piece, const void *array,
                           const struct box *to_box)
 {

@@ -74,4 +74,7 @@ uint64_t h5vcat_page_hash(const struct item *it, int number, const struct box *p
 void h5vcat_page_done(struct merge *m, const struct page_item *p, const struct box *piece, const void *array,
                       const struct box *to_box);
 
+/* A chunk of so many bytes has been encoded as a whole: count them, and why they were. */
+void h5vcat_page_encoded(struct merge *m, const struct page_item *p, uint64_t bytes);
+
 #endif
