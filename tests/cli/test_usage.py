@@ -9,7 +9,7 @@ import h5py
 import h5make
 from h5model import assert_model, assert_same
 from h5oracle import concat
-from h5vtest import H5VCAT, H5VINFO, check, fails, main, merge, one_line, one_object, run, test
+from h5vtest import H5VCAT, H5VINFO, SOURCE, check, fails, main, merge, one_line, one_object, run, test
 
 OPTIONS = ["-o", "-i", "--layer", "--on-bad", "--wkt-column", "--x", "--y", "--types", "--allow-nonfinite", "--force", "--buffer-size", "--chunk-size", "--write", "--compress", "--encoder", "--splice", "--shuffle",
            "--dry-run", "--verify", "--json", "--progress", "-q", "-v", "--help", "--version"]
@@ -34,6 +34,17 @@ def test_help(folder):
         check(r.out.count("--buffer-size") < 4 and len(r.out.splitlines()) < 120, "--help is printed by every rank")
     short = run(["-h"], 1)
     check(short.code == 0 and short.out and short.err == "", f"-h: exit {short.code}, stderr {short.err!r}")
+
+
+@test
+def test_manual_pages_have_every_option(folder):
+    for command in (H5VCAT, H5VINFO):
+        with open(f"{SOURCE}/man/{os.path.basename(command)}.1", encoding="utf-8") as f:
+            page = f.read().replace("\\-", "-")
+        options = re.findall(r"^ *(?:-\w, )?(--[\w-]+)", run(["--help"], 0, command=command).out, re.M)
+        check(len(options) > 5, f"{command}: few options: {options}")
+        missing = [o for o in options if not re.search(re.escape(o) + r"\b", page)]
+        check(not missing, f"{command}: not in the manual page: {missing}")
 
 
 @test

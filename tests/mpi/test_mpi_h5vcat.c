@@ -3,7 +3,8 @@
  * The library under MPI: every rank leaves with the same status and message, and a merge can follow another
  * in one process, after a failure too.
  */
-#include <check.h>
+#include "mpi_test.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,7 +12,6 @@
 #include "h5vcat.h"
 #include "h5vec_hdf5.h"
 
-static int rank, ranks;
 static char in[64], out[64];
 
 /* Whether all ranks have the same bytes. */
@@ -110,9 +110,7 @@ END_TEST
 
 int main(int argc, char **argv)
 {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    begin_mpi(&argc, &argv);
     snprintf(in, sizeof in, "mpi_in_%d.h5", ranks);
     snprintf(out, sizeof out, "mpi_out_%d.h5", ranks);
     Suite *s = suite_create("mpi_h5vcat");
@@ -120,11 +118,5 @@ int main(int argc, char **argv)
     tcase_add_test(t, the_lowest_failing_rank_is_heard);
     tcase_add_test(t, merges_follow_each_other);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_set_fork_status(r, CK_NOFORK);
-    srunner_run_all(r, rank == 0 ? CK_NORMAL : CK_SILENT);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    MPI_Finalize();
-    return failed != 0;
+    return run_mpi_suite(s);
 }

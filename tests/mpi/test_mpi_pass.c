@@ -3,14 +3,14 @@
  * Torn records are passed to the rank before: every rank has a share of one string, in which some places end
  * a record; what each rank has in the end must be what the string says.
  */
-#include <check.h>
+#include "mpi_test.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include "pass.h"
 
 #define LENGTH 500
 
-static int rank, ranks;
 static char text[LENGTH];
 static size_t cut[LENGTH + 1]; /* where each rank's share begins */
 
@@ -87,19 +87,11 @@ END_TEST
 
 int main(int argc, char **argv)
 {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    begin_mpi(&argc, &argv);
     Suite *s = suite_create("mpi_pass");
     TCase *t = tcase_create("torn records");
     tcase_add_loop_test(t, tails_are_what_the_text_says, 0, 60);
     tcase_add_test(t, nobody_passes_anything);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_set_fork_status(r, CK_NOFORK);
-    srunner_run_all(r, rank == 0 ? CK_NORMAL : CK_SILENT);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    MPI_Finalize();
-    return failed != 0;
+    return run_mpi_suite(s);
 }

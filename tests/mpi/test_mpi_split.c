@@ -4,7 +4,8 @@
  * to larger than a share, gives the rows that were written. The rows' values follow from their numbers, and
  * are read back with HDF5.
  */
-#include <check.h>
+#include "mpi_test.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,6 @@
 #define ROWS 40
 #define POINT 21 /* bytes of a point's WKB */
 
-static int rank, ranks;
 static char in[64], out[64];
 
 /* Record i has a point (i 7) and so much text, with newlines and quotes if they may be there. */
@@ -186,20 +186,12 @@ END_TEST
 
 int main(int argc, char **argv)
 {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    begin_mpi(&argc, &argv);
     snprintf(in, sizeof in, "mpi_split_%d.txt", ranks);
     snprintf(out, sizeof out, "mpi_split_%d.h5", ranks);
     Suite *s = suite_create("mpi_split");
     TCase *t = tcase_create("texts");
     tcase_add_loop_test(t, the_same_rows, 0, (int)(sizeof layouts / sizeof *layouts));
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_set_fork_status(r, CK_NOFORK);
-    srunner_run_all(r, rank == 0 ? CK_NORMAL : CK_SILENT);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    MPI_Finalize();
-    return failed != 0;
+    return run_mpi_suite(s);
 }
